@@ -1,0 +1,11 @@
+//! `spark-tool`: the whole life of an agent tool in one binary.
+//!
+//! The map, lower rooms first. A room names only rooms above it in this list that `tests/layers.rs` allows it.
+//!
+//! - [`base`]: clock, ids, limits, failure classes, strict JSON, files, secrets' masks, safe text
+//! - [`tool`]: names, safety, schemas, variables, definitions
+
+#![expect(dead_code, unused_imports, reason = "rooms are built before the faces that use them; goes with the last of slice A")]
+
+mod base;
+mod tool;

@@ -1,0 +1,3 @@
+//! A tool process that misbehaves on request.
+
+fn main() {}
