@@ -2,8 +2,15 @@
 
 mod definition;
 mod id;
+mod number;
+mod pattern;
 mod risk;
+mod schema;
+mod variable;
 
 pub(crate) use definition::{Example, Guidance, SERVED_NAME_MAX, ToolDefinition, plain_served_name};
 pub(crate) use id::{CapabilityName, IdError, PackageId, ToolName, ToolRef, VariableName, Version, is_device_name};
+pub(crate) use pattern::{Pattern, PatternFault, StepLimit};
 pub(crate) use risk::{Concurrency, Effect, Idempotency, Risk, Safety};
+pub(crate) use schema::{LintKind, Problem, Schema, SchemaFault, SchemaLint, schema_lints};
+pub(crate) use variable::{ValueFault, Variable, VariableKind};

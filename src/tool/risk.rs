@@ -89,6 +89,8 @@ words!(Risk { Read => "read", LowWrite => "low-write", HighWrite => "high-write"
 words!(Effect { Read => "read", Create => "create", Update => "update", Delete => "delete", Send => "send", Publish => "publish" });
 words!(Idempotency { Safe => "safe", Keyed => "keyed", Unsafe => "unsafe" });
 
+pub(super) use words;
+
 #[cfg(test)]
 mod tests {
     use super::*;
