@@ -4,8 +4,10 @@
 //!
 //! - [`base`]: clock, ids, limits, failure classes, strict JSON, files, secrets' masks, safe text
 //! - [`tool`]: names, safety, schemas, variables, definitions
+//! - [`protocol`]: `spark-tool-process-v1` as plain values: lines, frames, one child's session
 
 #![expect(dead_code, unused_imports, reason = "rooms are built before the faces that use them; goes with the last of slice A")]
 
 mod base;
+mod protocol;
 mod tool;
