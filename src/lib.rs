@@ -5,9 +5,18 @@
 //! - [`base`]: clock, ids, limits, failure classes, strict JSON, files, secrets' masks, safe text
 //! - [`tool`]: names, safety, schemas, variables, definitions
 //! - [`protocol`]: `spark-tool-process-v1` as plain values: lines, frames, one child's session
+//! - [`ops`]: one use case a file; what asks a person; the settings of a run
+//! - [`report`]: everything that is written for people and programs, and the questions to people
+//! - [`cli`]: clap, settings, one command a file, exit codes
 
 #![expect(dead_code, unused_imports, reason = "rooms are built before the faces that use them; goes with the last of slice A")]
 
 mod base;
 mod protocol;
 mod tool;
+
+mod ops;
+
+mod report;
+
+pub mod cli;

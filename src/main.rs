@@ -1,3 +1,7 @@
 //! Starts the command line.
 
-fn main() {}
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    spark_tool::cli::main()
+}

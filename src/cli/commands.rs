@@ -1,0 +1,85 @@
+//! The list of commands, and what each needs known before it runs.
+
+use clap::{Parser, Subcommand};
+
+use super::context::Context;
+#[cfg(feature = "test-tools")]
+use super::entry;
+use super::exit::Outcome;
+use super::globals::GlobalArgs;
+use super::{completions, man};
+use crate::base::failure::Failure;
+use crate::report::Format;
+
+/// The toolchain for agent tools
+///
+/// Write, check, test, install, allow, call and trace the tools that agents use, under the control of the person
+/// whose machine they run on.
+#[derive(Debug, Parser)]
+#[command(
+    name = "spark-tool",
+    version,
+    propagate_version = true,
+    disable_help_flag = true,
+    disable_version_flag = true,
+    subcommand_required = true,
+    arg_required_else_help = true,
+    subcommand_value_name = "COMMAND",
+    subcommand_help_heading = "Commands"
+)]
+pub(super) struct Cli {
+    #[command(flatten)]
+    pub(super) globals: GlobalArgs,
+    #[command(subcommand)]
+    pub(super) command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+pub(super) enum Command {
+    Completions(completions::CompletionsArgs),
+    Man(man::ManArgs),
+    /// Panics with a text that may not be shown
+    #[cfg(feature = "test-tools")]
+    #[command(name = "__panic", hide = true)]
+    Panic,
+    /// Waits for a signal: with children to stop, or without looking
+    #[cfg(feature = "test-tools")]
+    #[command(name = "__wait", hide = true)]
+    Wait {
+        #[arg(long)]
+        politely: bool,
+    },
+}
+
+impl Command {
+    /// Returns the formats it writes beside `human` and `json`, which all do.
+    pub(super) const fn more_formats(&self) -> &'static [Format] {
+        match self {
+            Self::Completions(_) | Self::Man(_) => &[],
+            #[cfg(feature = "test-tools")]
+            Self::Panic | Self::Wait { .. } => &[],
+        }
+    }
+
+    pub(super) fn run(&self, context: &Context) -> Result<Outcome, Failure> {
+        match self {
+            Self::Completions(args) => completions::run(args, context),
+            Self::Man(args) => man::run(args, context),
+            #[cfg(feature = "test-tools")]
+            Self::Panic => panic!("{:?} is a secret", context.settings.environment.get("CANARY")),
+            #[cfg(feature = "test-tools")]
+            Self::Wait { politely } => wait(*politely, context),
+        }
+    }
+}
+
+#[cfg(feature = "test-tools")]
+fn wait(politely: bool, context: &Context) -> Result<Outcome, Failure> {
+    context.report.err("waiting\n");
+    if politely {
+        return Err(entry::block_on(context.settings.interrupt.raised())?.into());
+    }
+    loop {
+        std::thread::park();
+    }
+}

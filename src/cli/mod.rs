@@ -1,0 +1,19 @@
+//! The command line: clap, settings, one command a file, exit codes.
+//!
+//! A command file parses, calls one function of `ops`, hands the value to `report` and returns an [`exit::Outcome`].
+//! Nothing here prints, and only `entry.rs` ends.
+
+mod commands;
+mod context;
+mod entry;
+mod exit;
+mod globals;
+mod interrupt;
+mod panic;
+mod settings;
+mod usage;
+
+mod completions;
+mod man;
+
+pub use entry::main;

@@ -1,0 +1,187 @@
+//! From argv to a parsed command; what clap says instead, made one of ours.
+
+use std::ffi::OsString;
+
+use clap::error::ErrorKind;
+use clap::{ArgMatches, ColorChoice, CommandFactory as _, FromArgMatches as _};
+use miette::Diagnostic;
+use thiserror::Error;
+
+use super::commands::Cli;
+use super::globals::{ColorArg, FormatArg, GlobalArgs};
+use crate::base::failure::{Class, Failing};
+
+/// What argv came to.
+pub(super) enum Parsed {
+    Command {
+        /// `validate`, `trace list`.
+        name: String,
+        cli: Box<Cli>,
+    },
+    Help(String),
+    Version,
+    /// No command, or a command of commands without one of them. A person gets the help.
+    Missing {
+        name: String,
+        globals: GlobalArgs,
+        error: UsageError,
+        help: String,
+    },
+    Wrong {
+        /// As far as it can be known.
+        name: String,
+        globals: GlobalArgs,
+        error: UsageError,
+    },
+}
+
+/// The command line says something that can't be meant.
+#[derive(Debug, Error, Diagnostic)]
+#[error("{message}")]
+#[diagnostic(code(spark::usage))]
+pub(super) struct UsageError {
+    message: String,
+    #[help]
+    help: Option<String>,
+}
+
+impl UsageError {
+    pub(super) fn new(message: impl Into<String>, help: impl Into<String>) -> Self {
+        Self { message: message.into(), help: Some(help.into()) }
+    }
+}
+
+impl Failing for UsageError {
+    fn class(&self) -> Class {
+        Class::Usage
+    }
+}
+
+pub(super) fn parse(args: &[OsString], width: usize, is_colored: impl Fn(ColorArg) -> bool) -> Parsed {
+    let globals = globals_of(args);
+    let color = if is_colored(globals.color.unwrap_or_default()) { ColorChoice::Always } else { ColorChoice::Never };
+    let definition = Cli::command().color(color).term_width(width);
+    let parsed = definition.clone().try_get_matches_from(args).and_then(|matches| {
+        let name = name_of(&matches);
+        Cli::from_arg_matches(&matches).map(|cli| Parsed::Command { name, cli: Box::new(cli) })
+    });
+    parsed.unwrap_or_else(|error| match error.kind() {
+        ErrorKind::DisplayHelp => Parsed::Help(error.render().ansi().to_string()),
+        ErrorKind::DisplayVersion => Parsed::Version,
+        ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand | ErrorKind::MissingSubcommand => {
+            let name = name_in(args);
+            let missing = UsageError::new("a command is missing", "`spark-tool help` lists the commands");
+            let help = help_of(definition, &name);
+            Parsed::Missing { name, globals, error: missing, help }
+        }
+        _ => Parsed::Wrong { name: name_in(args), globals, error: in_our_words(&error) },
+    })
+}
+
+fn help_of(mut definition: clap::Command, name: &str) -> String {
+    definition.build();
+    let mut command = &mut definition;
+    for word in name.split_whitespace() {
+        command = command.find_subcommand_mut(word).expect("the name was put together from these");
+    }
+    command.render_help().ansi().to_string()
+}
+
+/// clap says `error: WHAT`, an empty line, tips and usage.
+fn in_our_words(error: &clap::Error) -> UsageError {
+    let text = error.render().to_string();
+    let text = text.trim();
+    let text = text.strip_prefix("error: ").unwrap_or(text);
+    let (message, rest) = text.split_once("\n\n").unwrap_or((text, ""));
+    let message = message.split_whitespace().collect::<Vec<_>>().join(" ");
+    let rest: Vec<&str> = rest.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
+    UsageError { message, help: (!rest.is_empty()).then(|| rest.join("\n")) }
+}
+
+fn name_of(matches: &ArgMatches) -> String {
+    let mut names = Vec::new();
+    let mut inner = matches.subcommand();
+    while let Some((name, matches)) = inner {
+        names.push(name);
+        inner = matches.subcommand();
+    }
+    names.join(" ")
+}
+
+/// Returns the command's name as far as argv tells, for the envelope of an error that came before it was parsed.
+fn name_in(args: &[OsString]) -> String {
+    let definition = Cli::command();
+    let mut command = &definition;
+    let mut names = Vec::new();
+    for word in args.iter().skip(1).filter_map(|arg| arg.to_str()) {
+        if let Some(found) = command.find_subcommand(word) {
+            command = found;
+            names.push(found.get_name());
+        }
+    }
+    names.join(" ")
+}
+
+/// Returns the flags that decide how an error looks, read without clap, which has just refused argv.
+pub(super) fn globals_of(args: &[OsString]) -> GlobalArgs {
+    let mut globals = GlobalArgs::default();
+    let mut args = args.iter().skip(1).map(|arg| arg.to_str().unwrap_or_default()).take_while(|arg| *arg != "--").peekable();
+    while let Some(arg) = args.next() {
+        let mut value = |name: &str| match arg.strip_prefix(name)? {
+            "" => args.peek().map(|next| (*next).to_owned()),
+            rest => rest.strip_prefix('=').map(str::to_owned),
+        };
+        if arg == "--json" || value("--format").as_deref() == Some("json") {
+            globals.format = Some(FormatArg::Json);
+        }
+        match value("--color").as_deref() {
+            Some("always") => globals.color = Some(ColorArg::Always),
+            Some("never") => globals.color = Some(ColorArg::Never),
+            _ => {}
+        }
+    }
+    globals
+}
+
+/// The name of the program as it was called doesn't matter; its arguments do.
+pub(super) fn arguments() -> Vec<OsString> {
+    let mut args: Vec<OsString> = std::env::args_os().collect();
+    if let Some(program) = args.first_mut() {
+        *program = OsString::from("spark-tool");
+    }
+    args
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parsed(words: &[&str]) -> Parsed {
+        let args: Vec<OsString> = std::iter::once("spark-tool").chain(words.iter().copied()).map(OsString::from).collect();
+        parse(&args, 100, |_| false)
+    }
+
+    #[test]
+    fn the_definition_of_the_commands_is_sound() {
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn global_flags_stand_before_or_after_the_command() {
+        for words in [
+            &["-q", "--json", "completions", "bash"][..],
+            &["completions", "bash", "--json", "-q"],
+            &["completions", "--format", "json", "bash", "-q"],
+        ] {
+            let Parsed::Command { name, cli } = parsed(words) else { panic!("{words:?}") };
+            assert_eq!((name.as_str(), cli.globals.format(), cli.globals.quiet), ("completions", crate::report::Format::Json, true));
+        }
+    }
+
+    #[test]
+    fn an_missingof_the_command_line_is_in_our_words() {
+        let Parsed::Wrong { name, error, globals } = parsed(&["completions", "--format=json", "tcsh"]) else { panic!("it is wrong") };
+        assert_eq!((name.as_str(), globals.format), ("completions", Some(FormatArg::Json)));
+        assert_eq!(error.message, "invalid value 'tcsh' for '<SHELL>' [possible values: bash, zsh, fish, powershell, elvish]");
+    }
+}

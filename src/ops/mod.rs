@@ -1,0 +1,12 @@
+//! Use cases, one a file: what a command, an MCP operation or a test asks for, without a face.
+//!
+//! A use case takes values and the [`Settings`] of the run, and returns a value or one typed error. It never prints,
+//! exits or reads the environment. Where a person has to be asked it is handed an [`Ask`].
+
+mod ask;
+mod interrupt;
+mod settings;
+
+pub(crate) use ask::{Ask, AskError, Choice, Consent, Field, How, NoAsking, Question};
+pub(crate) use interrupt::{Interrupt, Interrupted};
+pub(crate) use settings::{Environment, Home, Settings, SettingsError};

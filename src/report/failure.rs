@@ -1,0 +1,93 @@
+//! A failure as a person reads it: miette's report, every text of it made visible first.
+
+use std::error::Error;
+use std::fmt;
+
+use miette::{Diagnostic, GraphicalReportHandler, GraphicalTheme, ThemeCharacters, ThemeStyles};
+
+use super::Look;
+use crate::base::failure::{Class, Failure};
+use crate::base::text::{visible, visible_lines};
+
+/// Returns the report of `failure`, styled; the stream takes the styles off where they aren't wanted.
+pub(super) fn report(failure: &Failure, look: Look) -> String {
+    match failure.class() {
+        Class::Interrupted(_) => "interrupted\n".to_owned(),
+        Class::AnswerNo
+        | Class::Usage
+        | Class::NotAllowed
+        | Class::Unusable
+        | Class::Conflict
+        | Class::ToolBroke
+        | Class::Machine
+        | Class::Bug => rendered(&Shown::from(failure), look),
+    }
+}
+
+/// Returns miette's rendering of any diagnostic, whose texts are visible already.
+pub(super) fn rendered(diagnostic: &dyn Diagnostic, look: Look) -> String {
+    let characters = if look.unicode { ThemeCharacters::unicode() } else { ThemeCharacters::ascii() };
+    let handler = GraphicalReportHandler::new_themed(GraphicalTheme { characters, styles: ThemeStyles::ansi() })
+        .with_width(look.width)
+        .with_links(false)
+        .with_context_lines(1);
+    let mut out = String::new();
+    match handler.render_report(&mut out, diagnostic) {
+        Ok(()) => out,
+        // It fails on labels outside their source alone. A plain line is better than none.
+        Err(fmt::Error) => format!("{diagnostic}\n"),
+    }
+}
+
+/// A failure's texts, safe for a terminal.
+#[derive(Debug)]
+struct Shown {
+    message: String,
+    code: Option<String>,
+    help: Option<String>,
+    cause: Option<Box<Shown>>,
+}
+
+impl From<&Failure> for Shown {
+    fn from(failure: &Failure) -> Self {
+        Self {
+            message: visible(&failure.to_string()).into_owned(),
+            code: Some(failure.code()),
+            help: failure.help().map(|help| visible_lines(&help).into_owned()),
+            cause: failure.diagnostic().source().map(|cause| Box::new(Self::cause(cause))),
+        }
+    }
+}
+
+impl Shown {
+    fn cause(error: &(dyn Error + 'static)) -> Self {
+        Self {
+            message: visible(&error.to_string()).into_owned(),
+            code: None,
+            help: None,
+            cause: error.source().map(|cause| Box::new(Self::cause(cause))),
+        }
+    }
+}
+
+impl fmt::Display for Shown {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str(&self.message)
+    }
+}
+
+impl Error for Shown {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        self.cause.as_deref().map(|cause| cause as &(dyn Error + 'static))
+    }
+}
+
+impl Diagnostic for Shown {
+    fn code<'a>(&'a self) -> Option<Box<dyn fmt::Display + 'a>> {
+        self.code.as_ref().map(|code| Box::new(code) as Box<dyn fmt::Display>)
+    }
+
+    fn help<'a>(&'a self) -> Option<Box<dyn fmt::Display + 'a>> {
+        self.help.as_ref().map(|help| Box::new(help) as Box<dyn fmt::Display>)
+    }
+}

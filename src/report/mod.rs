@@ -1,0 +1,17 @@
+//! What comes out: answers on stdout, everything else on stderr, for people or for programs; and the questions to
+//! people, which come in here too. The only room that touches a terminal.
+//!
+//! Callers hand over domain values. JSON has wire structs of its own, so that a renamed field in the domain changes
+//! no output. Text from outside is made visible before a terminal sees it.
+
+mod failure;
+mod json;
+mod log;
+mod progress;
+mod prompt;
+mod reporter;
+
+pub(crate) use log::Log;
+pub(crate) use progress::Progress;
+pub(crate) use prompt::TerminalAsk;
+pub(crate) use reporter::{Format, Look, OutputError, Reporter, ReporterSetup};
