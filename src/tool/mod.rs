@@ -3,6 +3,7 @@
 mod definition;
 mod id;
 mod number;
+mod os_effect;
 mod pattern;
 mod risk;
 mod schema;
@@ -10,6 +11,7 @@ mod variable;
 
 pub(crate) use definition::{Example, Guidance, SERVED_NAME_MAX, ToolDefinition, plain_served_name};
 pub(crate) use id::{CapabilityName, IdError, PackageId, ToolName, ToolRef, VariableName, Version, is_device_name};
+pub(crate) use os_effect::OsEffect;
 pub(crate) use pattern::{Pattern, PatternFault, StepLimit};
 pub(crate) use risk::{Concurrency, Effect, Idempotency, Risk, Safety};
 pub(crate) use schema::{LintKind, Problem, Schema, SchemaFault, SchemaLint, schema_lints};

@@ -75,6 +75,10 @@ macro_rules! words {
             pub(crate) const fn as_str(self) -> &'static str {
                 match self { $(Self::$variant => $word),+ }
             }
+
+            pub(crate) fn from_word(word: &str) -> Option<Self> {
+                match word { $($word => Some(Self::$variant),)+ _ => None }
+            }
         }
 
         impl std::fmt::Display for $type {
