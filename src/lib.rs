@@ -4,6 +4,8 @@
 //!
 //! - [`base`]: clock, ids, limits, failure classes, strict JSON, files, secrets' masks, safe text
 //! - [`tool`]: names, safety, schemas, variables, definitions
+//! - [`http`]: tools that are one HTTP request
+//! - [`manifest`]: `spark-tool.json` from bytes to a checked model and findings
 //! - [`protocol`]: `spark-tool-process-v1` as plain values: lines, frames, one child's session
 //! - [`ops`]: one use case a file; what asks a person; the settings of a run
 //! - [`report`]: everything that is written for people and programs, and the questions to people
@@ -12,6 +14,8 @@
 #![expect(dead_code, unused_imports, reason = "rooms are built before the faces that use them; goes with the last of slice A")]
 
 mod base;
+mod http;
+mod manifest;
 mod protocol;
 mod tool;
 

@@ -17,8 +17,8 @@ fn codes() -> Codes {
     let in_errors =
         Regex::new(r#"(?s)#\[error\((?:"((?:[^"\\]|\\.)*)"|transparent)[^#]*?\)\]\s*#\[diagnostic\(\s*code\((spark::[a-z_:]+)\)"#)
             .expect("a pattern");
-    // `Self::X => "spark::…"` of a table of codes.
-    let in_tables = Regex::new(r#"=>\s*"(spark::[a-z_:]+)""#).expect("a pattern");
+    // `Self::X => "spark::…"` of a table of codes, with what it means behind it where the table says so.
+    let in_tables = Regex::new(r#"=>\s*"(spark::[a-z_:]+)"(?:,\s*"((?:[^"\\]|\\.)*)")?"#).expect("a pattern");
     let mut codes = Codes::new();
     for path in files_below(&root) {
         let text = fs::read_to_string(&path).expect("source is text");
@@ -29,7 +29,8 @@ fn codes() -> Codes {
             codes.entry(found[2].to_owned()).or_default().push((place.clone(), message));
         }
         for found in in_tables.captures_iter(text) {
-            codes.entry(found[1].to_owned()).or_default().push((place.clone(), String::new()));
+            let message = found.get(2).map_or("", |message| message.as_str()).to_owned();
+            codes.entry(found[1].to_owned()).or_default().push((place.clone(), message));
         }
         let count = text.matches("code(spark::").count();
         let found = in_errors.captures_iter(text).count();

@@ -1,0 +1,120 @@
+//! Rules that need more than one value: across the keys of an object, across objects (manifest §11, §12.1, design §4).
+//!
+//! They run on any tree, also one that differs from the table: what isn't there or is of another type is passed over,
+//! because the checker has reported it.
+
+mod environment;
+mod hijack;
+mod permissions;
+mod runtime;
+mod schemas;
+mod tools;
+
+use serde_json::Value;
+
+use crate::base::json::{Kind, Node};
+
+use super::Code;
+use super::collect::{Draft, Found, Path};
+
+pub(crate) use hijack::Hijack;
+pub(super) use permissions::{LISTS, repeated};
+
+/// Reports every rule that `root` breaks. `document` is the same tree as a value.
+pub(super) fn check(root: &Node, document: &Value, found: &mut Found) {
+    if !matches!(root.kind, Kind::Object(_)) {
+        return;
+    }
+    if root.get("$schema").is_none() {
+        let draft = Draft::advice(Code::MissingSchemaKey, "`$schema` is missing, so editors can't check this file while you type");
+        let help = format!("add `\"$schema\": \"{}\"`, or let `validate --fix` do it", super::SCHEMA_URL);
+        found.add(&Path::Root.key("$schema"), super::walk::opening(root), draft.help(help));
+    }
+    let context = Context::of(root, document);
+    tools::check(&context, found);
+    environment::check(&context, document, found);
+    permissions::check(root, found);
+    runtime::check(&context, found);
+}
+
+/// What several rules look at.
+struct Context<'a> {
+    root: &'a Node,
+    package: Option<&'a str>,
+    adapter: Option<&'a str>,
+    tools: Vec<Tool<'a>>,
+    variables: Vec<Declared<'a>>,
+}
+
+/// One tool, as far as it can be read.
+struct Tool<'a> {
+    index: usize,
+    node: &'a Node,
+    name: Option<(&'a str, &'a Node)>,
+    input_schema: Option<&'a Value>,
+    output_schema: Option<&'a Value>,
+}
+
+/// One declared variable, as far as it can be read.
+struct Declared<'a> {
+    index: usize,
+    node: &'a Node,
+    name: Option<(&'a str, &'a Node)>,
+    is_secret: bool,
+}
+
+impl<'a> Context<'a> {
+    fn of(root: &'a Node, document: &'a Value) -> Self {
+        let tools = items(root, "tools").map(|(index, node)| {
+            let schema = |key: &str| document.get("tools")?.get(index)?.get(key).filter(|schema| schema.is_object());
+            Tool { index, node, name: text(node, "name"), input_schema: schema("inputSchema"), output_schema: schema("outputSchema") }
+        });
+        let variables = items(root, "environment").map(|(index, node)| Declared {
+            index,
+            node,
+            name: text(node, "name"),
+            is_secret: flag(node, "secret"),
+        });
+        Self {
+            root,
+            package: text(root, "id").map(|(id, _)| id),
+            adapter: root.get("runtime").and_then(|runtime| text(&runtime.value, "adapter")).map(|(adapter, _)| adapter),
+            tools: tools.collect(),
+            variables: variables.collect(),
+        }
+    }
+
+    fn variable(&self, name: &str) -> Option<&Declared<'a>> {
+        self.variables.iter().find(|variable| variable.name.is_some_and(|(known, _)| known == name))
+    }
+
+    fn variable_names(&self) -> impl Iterator<Item = &'a str> {
+        self.variables.iter().filter_map(|variable| variable.name.map(|(name, _)| name))
+    }
+
+    fn tool(&self, name: &str) -> Option<&Tool<'a>> {
+        self.tools.iter().find(|tool| tool.name.is_some_and(|(known, _)| known == name))
+    }
+}
+
+/// Returns the items of the list under `key`, with their positions.
+fn items<'a>(node: &'a Node, key: &str) -> impl Iterator<Item = (usize, &'a Node)> + use<'a> {
+    let items = match node.get(key).map(|member| &member.value.kind) {
+        Some(Kind::Array(items)) => items.as_slice(),
+        _ => &[],
+    };
+    items.iter().enumerate()
+}
+
+/// Returns the string under `key`, and its node.
+fn text<'a>(node: &'a Node, key: &str) -> Option<(&'a str, &'a Node)> {
+    let value = &node.get(key)?.value;
+    match &value.kind {
+        Kind::String(text) => Some((text, value)),
+        _ => None,
+    }
+}
+
+fn flag(node: &Node, key: &str) -> bool {
+    node.get(key).is_some_and(|member| member.value.kind == Kind::Bool(true))
+}
