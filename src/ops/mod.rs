@@ -4,9 +4,11 @@
 //! exits or reads the environment. Where a person has to be asked it is handed an [`Ask`].
 
 mod ask;
+mod input;
 mod interrupt;
 mod settings;
 
 pub(crate) use ask::{Ask, AskError, Choice, Consent, Field, How, NoAsking, Question};
+pub(crate) use input::{InputArgs, InputError, assemble, parse_json};
 pub(crate) use interrupt::{Interrupt, Interrupted};
 pub(crate) use settings::{Environment, Home, Settings, SettingsError};
