@@ -43,7 +43,7 @@ pub(crate) enum InputError {
     #[diagnostic(code(spark::input::too_large), help("a call's input must fit one frame of 4 MiB"))]
     TooLarge { origin: String, limit: usize },
     #[error("{origin} is not UTF-8 at byte {offset}")]
-    #[diagnostic(code(spark::input::not_utf8), help("save it as UTF-8, or encode the bytes (base64, say) for the tool"))]
+    #[diagnostic(code(spark::input::not_text), help("save it as UTF-8, or encode the bytes (base64, say) for the tool"))]
     NotUtf8 { origin: String, offset: usize },
 }
 

@@ -7,8 +7,10 @@ mod ask;
 mod input;
 mod interrupt;
 mod settings;
+mod target;
 
 pub(crate) use ask::{Ask, AskError, Choice, Consent, Field, How, NoAsking, Question};
 pub(crate) use input::{InputArgs, InputError, assemble, parse_json};
 pub(crate) use interrupt::{Interrupt, Interrupted};
 pub(crate) use settings::{Environment, Home, Settings, SettingsError};
+pub(crate) use target::{Target, TargetError, folder_or_installed, installed};
