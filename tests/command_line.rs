@@ -30,7 +30,8 @@ fn a_wrong_command_line_says_what_and_how() {
     spark::usage
 
       × unrecognized subcommand 'vaildate'
-      help: Usage: spark-tool [OPTIONS] <COMMAND>
+      help: tip: a similar subcommand exists: 'validate'
+            Usage: spark-tool [OPTIONS] <COMMAND>
             For more information, try '--help'.
     [exit 2]
     ");

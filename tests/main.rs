@@ -1,10 +1,11 @@
 //! The one integration test binary: one link, one world. A file in this folder that isn't listed here fails
 //! `layers::every_test_file_is_listed`.
 
-#[expect(dead_code, reason = "packages and fed commands come with `validate`, which lands next")]
+#[expect(dead_code, reason = "packages come with `test`, which lands next")]
 mod world;
 
 mod codes;
 mod command_line;
 mod generated;
 mod layers;
+mod validate;

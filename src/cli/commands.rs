@@ -7,7 +7,7 @@ use super::context::Context;
 use super::entry;
 use super::exit::Outcome;
 use super::globals::GlobalArgs;
-use super::{completions, man};
+use super::{completions, man, validate};
 use crate::base::failure::Failure;
 use crate::report::Format;
 
@@ -36,6 +36,7 @@ pub(super) struct Cli {
 
 #[derive(Debug, Subcommand)]
 pub(super) enum Command {
+    Validate(validate::ValidateArgs),
     Completions(completions::CompletionsArgs),
     Man(man::ManArgs),
     /// Panics with a text that may not be shown
@@ -55,7 +56,7 @@ impl Command {
     /// Returns the formats it writes beside `human` and `json`, which all do.
     pub(super) const fn more_formats(&self) -> &'static [Format] {
         match self {
-            Self::Completions(_) | Self::Man(_) => &[],
+            Self::Validate(_) | Self::Completions(_) | Self::Man(_) => &[],
             #[cfg(feature = "test-tools")]
             Self::Panic | Self::Wait { .. } => &[],
         }
@@ -63,6 +64,7 @@ impl Command {
 
     pub(super) fn run(&self, context: &Context) -> Result<Outcome, Failure> {
         match self {
+            Self::Validate(args) => validate::run(args, context),
             Self::Completions(args) => completions::run(args, context),
             Self::Man(args) => man::run(args, context),
             #[cfg(feature = "test-tools")]

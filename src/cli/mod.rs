@@ -15,5 +15,6 @@ mod usage;
 
 mod completions;
 mod man;
+mod validate;
 
 pub use entry::main;

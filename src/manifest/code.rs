@@ -46,6 +46,7 @@ codes! {
     JsonBadWord => "spark::manifest::json_bad_word", "A bare word is not JSON.";
     JsonTrailingData => "spark::manifest::json_trailing_data", "More text follows the end of the JSON.";
 
+    MissingFile => "spark::manifest::missing_file", "The folder has no `spark-tool.json`, so it is no package.";
     FileTooLarge => "spark::manifest::file_too_large", "The file is larger than 4 MiB.";
     TooManyFindings => "spark::manifest::too_many_findings", "More was found than one report shows.";
 

@@ -7,7 +7,10 @@ mod ask;
 mod input;
 mod interrupt;
 mod settings;
+mod stdin;
 mod target;
+
+pub(crate) mod validate;
 
 pub(crate) use ask::{Ask, AskError, Choice, Consent, Field, How, NoAsking, Question};
 pub(crate) use input::{InputArgs, InputError, assemble, parse_json};

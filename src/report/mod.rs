@@ -4,12 +4,15 @@
 //! Callers hand over domain values. JSON has wire structs of its own, so that a renamed field in the domain changes
 //! no output. Text from outside is made visible before a terminal sees it.
 
+mod excerpt;
 mod failure;
+mod finding;
 mod json;
 mod log;
 mod progress;
 mod prompt;
 mod reporter;
+mod validate;
 
 pub(crate) use log::Log;
 pub(crate) use progress::Progress;
