@@ -128,6 +128,20 @@ pub(crate) fn nearest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a s
         .map(|(_, candidate)| candidate)
 }
 
+/// Returns the candidate that `name` is surely a misspelling of: one slip away, two in a long name, and no other
+/// candidate that near.
+pub(crate) fn misspelt<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    let folded = fold(name);
+    let slips = match folded.chars().count() {
+        0..4 => 0,
+        4..9 => 1,
+        _ => 2,
+    };
+    let mut near = candidates.into_iter().filter(|candidate| strsim::damerau_levenshtein(&folded, &fold(candidate)) <= slips);
+    let found = near.next()?;
+    near.next().is_none().then_some(found)
+}
+
 fn fold(name: &str) -> String {
     name.chars().filter(|c| !matches!(c, '_' | '-' | ' ')).flat_map(char::to_lowercase).take(200).collect()
 }
@@ -183,6 +197,17 @@ mod tests {
         assert_eq!(nearest("comand", names), Some("command"));
         assert_eq!(nearest("working_directory", names), Some("workingDirectory"));
         assert_eq!(nearest("zebra", names), None);
+    }
+
+    #[test]
+    fn a_misspelling_has_one_right_spelling() {
+        let names = ["lifecycle", "command", "args", "risk", "disk"];
+        assert_eq!(misspelt("life_cycle", names), Some("lifecycle"));
+        assert_eq!(misspelt("lifecylces", names), Some("lifecycle"));
+        assert_eq!(misspelt("comand", names), Some("command"));
+        assert_eq!(misspelt("tags", names), None);
+        assert_eq!(misspelt("fisk", names), None);
+        assert_eq!(misspelt("arg", names), None);
     }
 
     #[test]
