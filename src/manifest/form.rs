@@ -175,11 +175,18 @@ pub(super) fn hidden_draft(name: &str, points: &str) -> Draft {
 }
 
 fn check_id<T: std::str::FromStr<Err = IdError>>(code: Code, text: &str, name: &str, report: &mut dyn FnMut(Draft)) {
-    if let Err(error) = text.parse::<T>() {
-        let draft = Draft::error(code, format!("{name} {error}"));
-        let suggested = suggest::<T>(text, code == Code::BadVariableName);
-        report(draft.help_if(suggested.map(|text| format!("write `{text}`"))));
-    }
+    let Err(error) = text.parse::<T>() else { return };
+    // How many characters there are is no news about a text that doesn't look like a name at all.
+    let error = match error {
+        IdError::Length { found, min, .. } if found < min && code == Code::BadCapabilityName => IdError::NoDot,
+        error => error,
+    };
+    let message = match error {
+        IdError::DeviceName { .. } => format!("{name} can't be used: {error}"),
+        _ => format!("{name} {error}"),
+    };
+    let suggested = suggest::<T>(text, code == Code::BadVariableName);
+    report(Draft::error(code, message).help_if(suggested.map(|text| format!("write `{text}`"))));
 }
 
 /// Returns the text in the grammar's letters, if that makes it a name.
@@ -212,6 +219,10 @@ fn check_version(text: &str, name: &str, report: &mut dyn FnMut(Draft)) {
         Err(error) => {
             let help = suggest_version(text)
                 .map_or_else(|| "a version looks like `1.2.3` or `1.2.3-beta.1`".to_owned(), |text| format!("write `{text}`"));
+            let error = match error {
+                IdError::Length { found, min, .. } if found < min => IdError::Version,
+                error => error,
+            };
             report(Draft::error(Code::BadVersion, format!("{name} {error}")).help(help));
         }
         Ok(version) if !version.is_semver() => {

@@ -9,6 +9,7 @@ mod code;
 mod collect;
 mod command;
 mod finding;
+mod fix;
 mod form;
 mod model;
 mod number;
@@ -25,6 +26,7 @@ mod cases;
 
 pub(crate) use code::Code;
 pub(crate) use finding::{Finding, Severity};
+pub(crate) use fix::{Fixed, fix};
 pub(crate) use model::{
     Author, DeclarativeHttpRuntime, Development, LegacyCustomToolRuntime, Lifecycle, Manifest, McpImportRuntime, PackageGuidance,
     Permissions, ProcessRuntime, RemoteHttpRuntime, Runtime,

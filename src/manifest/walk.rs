@@ -241,10 +241,11 @@ fn check_one_of(object: &Object, node: &Node, path: &Path<'_>, found: &mut Found
         return;
     }
     let given: Vec<&Member> = object.one_of.iter().filter_map(|key| node.get(key)).collect();
-    let either = listed(object.one_of.iter().copied());
+    let keys: Vec<String> = object.one_of.iter().map(|key| format!("`{key}`")).collect();
+    let either = keys.join(" or ");
     match given.as_slice() {
         [_] => {}
-        [] => found.add(path, opening(node), Draft::error(Code::ConflictingKeys, format!("{} needs one of {either}", path.name()))),
+        [] => found.add(path, opening(node), Draft::error(Code::ConflictingKeys, format!("{} needs either {either}", path.name()))),
         [.., last] => found.add(
             &path.key(&last.key),
             last.key_span,
@@ -342,6 +343,53 @@ fn check_tagged(tag: &'static str, variants: &'static [Variant], node: &Node, me
     if let Some(variant) = variant.or_else(|| likeliest(variants, members)) {
         check_members(variant.object, Some(tag), node, members, path, found);
     }
+}
+
+/// Calls `visit` for each object of the tree that the table has an object for.
+pub(super) fn for_each_object(root: &Node, visit: &mut dyn FnMut(&'static Object, &Node)) {
+    visit_object(&MANIFEST, root, visit);
+}
+
+fn visit_object(object: &'static Object, node: &Node, visit: &mut dyn FnMut(&'static Object, &Node)) {
+    let Kind::Object(members) = &node.kind else { return };
+    visit(object, node);
+    for member in members {
+        if let Some(field) = object.field(&member.key) {
+            visit_shape(&field.shape, &member.value, visit);
+        }
+    }
+}
+
+fn visit_shape(shape: &'static Shape, node: &Node, visit: &mut dyn FnMut(&'static Object, &Node)) {
+    match (shape, &node.kind) {
+        (Shape::Object(object), _) => visit_object(object, node, visit),
+        (Shape::List { item, .. }, Kind::Array(items)) => items.iter().for_each(|node| visit_shape(item, node, visit)),
+        (Shape::Map { value, .. }, Kind::Object(members)) => members.iter().for_each(|member| visit_shape(value, &member.value, visit)),
+        (Shape::Tagged { tag, variants, .. }, _) => {
+            let word = node.get(tag).map(|member| &member.value.kind);
+            let variant = variants.iter().find(|variant| matches!(word, Some(Kind::String(word)) if word == variant.word));
+            if let Some(variant) = variant {
+                visit_object(variant.object, node, visit);
+            }
+        }
+        _ => {}
+    }
+}
+
+/// Says whether the value is at least of the JSON type that the shape needs.
+pub(super) fn accepts_type(shape: &Shape, node: &Node) -> bool {
+    matches!(
+        (shape, &node.kind),
+        (Shape::Any, _)
+            | (Shape::Text(_) | Shape::Literal(_) | Shape::Words(_) | Shape::Scalar, Kind::String(_))
+            | (Shape::Integer { .. } | Shape::SchemaVersion | Shape::Scalar, Kind::Number(_))
+            | (Shape::Flag | Shape::Scalar, Kind::Bool(_))
+            | (Shape::List { .. }, Kind::Array(_))
+            | (
+                Shape::Map { .. } | Shape::Object(_) | Shape::Tagged { .. } | Shape::InputSchema | Shape::OutputSchema | Shape::AnyObject,
+                Kind::Object(_)
+            )
+    )
 }
 
 /// Returns the variant that more of the keys belong to than to any other.

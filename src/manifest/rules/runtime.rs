@@ -171,6 +171,8 @@ fn check_header(context: &Context<'_>, tool: Option<&Tool<'_>>, header: &Node, p
     if let Some((reference, node)) = text(header, "secretRef") {
         let path = path.key("secretRef");
         match context.variable(reference) {
+            // One that breaks the grammar was reported for that.
+            None if !is_reference(reference) => {}
             None => found.at(&path, node, undeclared_variable(context, reference, reference)),
             Some(variable) if !variable.is_secret => {
                 let draft = Draft::warning(Code::SecretInPlain, format!("`{}` is not declared as a secret", shown(reference)));
@@ -179,6 +181,10 @@ fn check_header(context: &Context<'_>, tool: Option<&Tool<'_>>, header: &Node, p
             Some(_) => {}
         }
     }
+}
+
+fn is_reference(text: &str) -> bool {
+    !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-'))
 }
 
 /// Every placeholder is a parameter that always has a value (design §4, custom-tools §6).
