@@ -213,7 +213,7 @@ fn text(text: &str) -> Vec<u8> {
 
 /// For each code a file that has it, and where.
 #[expect(clippy::too_many_lines, reason = "a table: one line a code")]
-fn one_of_each() -> Vec<(Code, Vec<u8>, &'static str)> {
+pub(super) fn one_of_each() -> Vec<(Code, Vec<u8>, &'static str)> {
     let full_with = |pointer: &str, value: Value| edited(full(), pointer, Some(value));
     let tool = |key: &str, value: Value| full_with(&format!("/tools/0/{key}"), value);
     let variable = |value: Value| full_with("/environment/-", value);

@@ -21,6 +21,12 @@ mod template;
 mod url;
 mod walk;
 
+// Readings of the table that only the tests of the committed files need.
+#[cfg(test)]
+mod page;
+#[cfg(test)]
+mod published;
+
 #[cfg(test)]
 mod cases;
 

@@ -319,30 +319,43 @@ fn home_of(key: &str, not: &'static Object) -> Option<&'static str> {
 
 fn check_tagged(tag: &'static str, variants: &'static [Variant], node: &Node, members: &[Member], path: &Path<'_>, found: &mut Found) {
     let words: Vec<&'static str> = variants.iter().map(|variant| variant.word).collect();
-    let by_word = |word: &str| variants.iter().find(|variant| variant.word == word);
-    let variant = match node.get(tag).map(|member| (&member.value, &member.value.kind)) {
+    let key = path.key(tag);
+    match node.get(tag).map(|member| (&member.value, &member.value.kind)) {
         Some((value, Kind::String(word))) => {
-            if let Some(variant) = by_word(word) {
+            if let Some(variant) = variants.iter().find(|variant| variant.word == word) {
                 return check_object(variant.object, node, path, found);
             }
-            check_word(&words, word, value, &path.key(tag), found);
-            nearest(word, words.iter().copied()).and_then(by_word)
+            check_word(&words, word, value, &key, found);
         }
         Some((value, _)) => {
             let draft = Draft::error(Code::WrongType, format!("`{tag}` must be a string, found {}", with_article(value)));
-            found.at(&path.key(tag), value, draft.help(format!("one of {}", listed(words))));
-            None
+            found.at(&key, value, draft.help(format!("one of {}", listed(words))));
         }
         None => {
             let draft = Draft::error(Code::MissingKey, format!("`{tag}` is missing in {}", path.name()));
-            found.add(&path.key(tag), opening(node), draft.help(format!("it has to be one of {}", listed(words))));
-            None
+            found.add(&key, opening(node), draft.help(format!("it has to be one of {}", listed(words))));
         }
-    };
+    }
     // The other keys are checked against what was most likely meant, so that nothing waits for a second run.
-    if let Some(variant) = variant.or_else(|| likeliest(variants, members)) {
+    if let Some(variant) = meant_variant(tag, variants, node) {
         check_members(variant.object, Some(tag), node, members, path, found);
     }
+}
+
+/// Returns the variant of the tag's word, of a word near it, or the one that more of the keys belong to than to any
+/// other.
+fn meant_variant(tag: &str, variants: &'static [Variant], node: &Node) -> Option<&'static Variant> {
+    let by_word = |word: &str| variants.iter().find(|variant| variant.word == word);
+    if let Some(Kind::String(word)) = node.get(tag).map(|member| &member.value.kind)
+        && let Some(variant) = by_word(word).or_else(|| by_word(nearest(word, variants.iter().map(|variant| variant.word))?))
+    {
+        return Some(variant);
+    }
+    let Kind::Object(members) = &node.kind else { return None };
+    let score = |variant: &Variant| members.iter().filter(|member| variant.object.field(&member.key).is_some()).count();
+    let best = variants.iter().max_by_key(|variant| score(variant))?;
+    let is_alone = variants.iter().filter(|variant| score(variant) == score(best)).count() == 1;
+    (is_alone && score(best) > 0).then_some(best)
 }
 
 /// Calls `visit` for each object of the tree that the table has an object for.
@@ -366,9 +379,7 @@ fn visit_shape(shape: &'static Shape, node: &Node, visit: &mut dyn FnMut(&'stati
         (Shape::List { item, .. }, Kind::Array(items)) => items.iter().for_each(|node| visit_shape(item, node, visit)),
         (Shape::Map { value, .. }, Kind::Object(members)) => members.iter().for_each(|member| visit_shape(value, &member.value, visit)),
         (Shape::Tagged { tag, variants, .. }, _) => {
-            let word = node.get(tag).map(|member| &member.value.kind);
-            let variant = variants.iter().find(|variant| matches!(word, Some(Kind::String(word)) if word == variant.word));
-            if let Some(variant) = variant {
+            if let Some(variant) = meant_variant(tag, variants, node) {
                 visit_object(variant.object, node, visit);
             }
         }
@@ -390,14 +401,6 @@ pub(super) fn accepts_type(shape: &Shape, node: &Node) -> bool {
                 Kind::Object(_)
             )
     )
-}
-
-/// Returns the variant that more of the keys belong to than to any other.
-fn likeliest(variants: &'static [Variant], members: &[Member]) -> Option<&'static Variant> {
-    let score = |variant: &Variant| members.iter().filter(|member| variant.object.field(&member.key).is_some()).count();
-    let best = variants.iter().max_by_key(|variant| score(variant))?;
-    let is_alone = variants.iter().filter(|variant| score(variant) == score(best)).count() == 1;
-    (is_alone && score(best) > 0).then_some(best)
 }
 
 /// Looks at every string of a free value (hardening D-2: schema texts).

@@ -1,5 +1,7 @@
 //! One declarative HTTP request; every object is strict (manifest §6).
 
+use crate::http::{Method, ResponseFormat};
+
 use super::super::form::Form;
 use super::{Field, Object, Shape, Unknown};
 
@@ -25,7 +27,7 @@ static REQUEST: Object = Object {
     unknown: Unknown::Refused,
     one_of: &[],
     fields: &[
-        Field::required("method", Shape::Words(&["GET", "POST", "PUT", "PATCH", "DELETE"]), "The method."),
+        Field::required("method", Shape::Words(Method::WORDS), "The HTTP method."),
         Field::required(
             "urlTemplate",
             Shape::of(1, 2_000, Form::UrlTemplate),
@@ -54,7 +56,7 @@ static BODY: Object = Object {
     unknown: Unknown::Refused,
     one_of: &[],
     fields: &[
-        Field::required("mode", Shape::Literal("json"), "`json`."),
+        Field::required("mode", Shape::Literal("json"), "The only kind of body."),
         Field::required(
             "jsonTemplate",
             Shape::of(1, 100_000, Form::BodyTemplate),
@@ -69,7 +71,7 @@ static RESPONSE: Object = Object {
     unknown: Unknown::Refused,
     one_of: &[],
     fields: &[
-        Field::required("format", Shape::Words(&["markdown-table", "json", "text"]), "How the answer is written for the model."),
+        Field::required("format", Shape::Words(ResponseFormat::WORDS), "How the answer is written for the model."),
         Field::optional(
             "extract",
             Shape::List { min: 0, max: 32, item: &Shape::Object(&EXTRACT) },
@@ -91,6 +93,6 @@ static EXTRACT: Object = Object {
     one_of: &[],
     fields: &[
         Field::required("label", Shape::text(1, 120), "The column's heading."),
-        Field::required("jsonPath", Shape::of(1, 500, Form::JsonPath), "`$`, then any of `.name`, `[0]` and `[*]`."),
+        Field::required("jsonPath", Shape::of(1, 500, Form::JsonPath), "Where in the answer the column's values are."),
     ],
 };

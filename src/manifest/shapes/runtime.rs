@@ -22,7 +22,7 @@ static PROCESS: Object = Object {
     unknown: Unknown::Tolerated,
     one_of: &[],
     fields: &[
-        Field::required("adapter", Shape::Literal("process"), "`process`."),
+        Field::required("adapter", Shape::Literal("process"), "Names this adapter."),
         Field::required("protocol", PROTOCOL, "The protocol the program speaks."),
         Field::required(
             "command",
@@ -55,7 +55,7 @@ static REMOTE_HTTP: Object = Object {
     unknown: Unknown::Tolerated,
     one_of: &[],
     fields: &[
-        Field::required("adapter", Shape::Literal("remote-http"), "`remote-http`."),
+        Field::required("adapter", Shape::Literal("remote-http"), "Names this adapter."),
         Field::required("protocol", PROTOCOL, "The protocol the server speaks."),
         Field::required("baseUrl", Shape::of(1, 2_000, Form::HttpUrl), "Where the server is."),
         Field::optional(
@@ -73,7 +73,7 @@ static DECLARATIVE_HTTP: Object = Object {
     unknown: Unknown::Tolerated,
     one_of: &[],
     fields: &[
-        Field::required("adapter", Shape::Literal("declarative-http"), "`declarative-http`."),
+        Field::required("adapter", Shape::Literal("declarative-http"), "Names this adapter."),
         Field::required(
             "tools",
             Shape::Map { max: NO_MAX, key: Text::new(0, NO_MAX, Form::ToolKey), value: &Shape::Object(&HTTP_SPEC) },
@@ -89,7 +89,7 @@ static MCP_IMPORT: Object = Object {
     unknown: Unknown::Tolerated,
     one_of: &[],
     fields: &[
-        Field::required("adapter", Shape::Literal("mcp-import"), "`mcp-import`."),
+        Field::required("adapter", Shape::Literal("mcp-import"), "Names this adapter."),
         Field::required("serverId", Shape::text(1, 160), "The host's id of the server."),
         Field::optional(
             "toolNameOverrides",
@@ -105,7 +105,7 @@ static LEGACY_CUSTOM_TOOL: Object = Object {
     unknown: Unknown::Tolerated,
     one_of: &[],
     fields: &[
-        Field::required("adapter", Shape::Literal("legacy-custom-tool"), "`legacy-custom-tool`."),
+        Field::required("adapter", Shape::Literal("legacy-custom-tool"), "Names this adapter."),
         Field::required("toolId", Shape::text(1, 160), "The id of the custom tool."),
     ],
 };
