@@ -35,7 +35,7 @@ fn a_good_manifest_is_valid_however_it_is_named() {
     [exit 0]
     ");
     assert_snapshot!(world.spark(["validate", "hello/spark-tool.json", "--strict", "--json"]), @r#"
-    {"format":1,"command":"validate","ok":true,"data":{"manifests":[{"path":"hello/spark-tool.json","id":"demo.hello","version":"0.1.0","valid":true,"findings":[]}],"summary":{"manifests":1,"valid":1,"errors":0,"warnings":0,"advice":0}}}
+    {"format":1,"command":"validate","ok":true,"data":{"manifests":[{"path":"hello/spark-tool.json","id":"demo.hello","version":"0.1.0","valid":true,"findings":[],"fixed":[]}],"summary":{"manifests":1,"valid":1,"errors":0,"warnings":0,"advice":0}}}
     [exit 0]
     "#);
     assert_snapshot!(world.spark(["-C", "hello", "validate"]), @"
@@ -162,4 +162,150 @@ fn a_manifest_of_more_than_4_mib_is_a_finding() {
     let world = World::new().file("m.json", vec![b' '; 4 * 1024 * 1024 + 1]);
     let answer = world.json(["validate", "m.json", "--json"]);
     assert_eq!(answer["data"]["manifests"][0]["findings"][0]["code"], "spark::manifest::file_too_large");
+}
+
+/// Ten mistakes of ten kinds, and where each stands.
+const TEN: &str = r#"{
+  "$schema": "https://spark-tool.dev/schema/spark-tool-v1.schema.json",
+  "schemaVersion": 1,
+  "id": "Demo",
+  "version": "1.0",
+  "description": 7,
+  "runtime": { "adapter": "process", "protocol": "spark-tool-process-v1", "command": "bin/run", "lifecycle": "forever" },
+  "environment": [{ "name": "PATH", "title": "Path", "type": "string" }],
+  "tools": [
+    {
+      "name": "Say",
+      "title": "",
+      "description": "x",
+      "inputSchema": { "type": "object" },
+      "risk": "read",
+      "effect": "raed",
+      "idempotency": "safe"
+    }
+  ]
+}
+"#;
+
+const TEN_PLACES: [(&str, u64, u64); 10] = [
+    ("missing_key", 1, 1),
+    ("bad_package_id", 4, 9),
+    ("bad_version", 5, 14),
+    ("wrong_type", 6, 18),
+    ("command_not_in_package", 7, 86),
+    ("unknown_word", 7, 110),
+    ("hijacking_variable", 8, 29),
+    ("bad_tool_name", 11, 15),
+    ("too_short", 12, 16),
+    ("unknown_word", 16, 17),
+];
+
+#[test]
+fn ten_mistakes_are_ten_findings_each_at_its_place() {
+    let world = World::new().file("ten/spark-tool.json", TEN);
+    let output = world.output(["validate", "ten", "--json"]);
+    assert_eq!(output.status.code(), Some(1));
+    let answer: serde_json::Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    let errors: Vec<_> = answer["data"]["manifests"][0]["findings"]
+        .as_array()
+        .expect("a list")
+        .iter()
+        .map(|finding| {
+            let code = finding["code"].as_str().expect("a code").trim_start_matches("spark::manifest::").to_owned();
+            (code, finding["line"].as_u64().expect("a line"), finding["column"].as_u64().expect("a column"))
+        })
+        .collect();
+    let expected: Vec<_> = TEN_PLACES.iter().map(|(code, line, column)| ((*code).to_owned(), *line, *column)).collect();
+    assert_eq!(errors, expected);
+}
+
+#[test]
+fn the_same_findings_are_valid_sarif() {
+    let world = World::new().file("ten/spark-tool.json", TEN);
+    let output = world.output(["validate", "ten", "--format", "sarif"]);
+    assert_eq!(output.status.code(), Some(1));
+    let sarif: serde_sarif::sarif::Sarif = serde_json::from_slice(&output.stdout).expect("SARIF");
+    let run = &sarif.runs[0];
+    let rules = run.tool.driver.rules.as_ref().expect("rules");
+    let places: Vec<_> = run
+        .results
+        .as_ref()
+        .expect("results")
+        .iter()
+        .map(|result| {
+            let index = usize::try_from(result.rule_index.expect("an index")).expect("small");
+            assert_eq!(Some(&rules[index].id), result.rule_id.as_ref());
+            let place = result.locations.as_ref().expect("a place")[0].physical_location.as_ref().expect("a file");
+            assert_eq!(place.artifact_location.as_ref().expect("a file").uri.as_deref(), Some("ten/spark-tool.json"));
+            let region = place.region.as_ref().expect("a region");
+            (region.start_line.expect("a line"), region.start_column.expect("a column"))
+        })
+        .collect();
+    assert_eq!(places, TEN_PLACES.map(|(_, line, column)| (i64::try_from(line).expect("small"), i64::try_from(column).expect("small"))));
+}
+
+#[test]
+fn ci_systems_get_findings_in_their_own_words() {
+    let text = GOOD.replace(r#""risk": "read""#, r#""risk": "100%,raed""#).replace("0.1.0", "00.1.0");
+    let world = World::new().file("a,b/spark-tool.json", text).file("good/spark-tool.json", GOOD);
+    assert_snapshot!(world.spark(["validate", "a,b", "good", "--format", "github"]), @"
+    ::warning file=a%2Cb/spark-tool.json,line=5,endLine=5,col=14,endColumn=22,title=spark%3A%3Amanifest%3A%3Anot_semver::`version` `00.1.0` is not a SemVer 2 version%0Aregistries and other tools refuse it: no leading zeros, no empty parts between the dots
+    ::error file=a%2Cb/spark-tool.json,line=15,endLine=15,col=15,endColumn=26,title=spark%3A%3Amanifest%3A%3Aunknown_word::`risk` can't be `100%25,raed`; allowed are `read`, `low-write`, `high-write` and `destructive`
+    2 manifests, 1 valid: 1 error, 1 warning, 0 advice
+    [exit 1]
+    ");
+    assert_snapshot!(world.spark(["validate", "a,b", "good", "--format", "junit"]), @r#"
+    <?xml version="1.0" encoding="UTF-8"?>
+    <testsuites tests="2" failures="1" errors="0" skipped="0" time="0.000">
+      <testsuite name="validate" tests="2" failures="1" errors="0" skipped="0" time="0.000">
+        <testcase classname="validate" name="a,b/spark-tool.json" time="0.000"><failure type="findings" message="1 error, 1 warning">a,b/spark-tool.json:5:14: warning: `version` `00.1.0` is not a SemVer 2 version [spark::manifest::not_semver]
+    a,b/spark-tool.json:15:15: error: `risk` can't be `100%,raed`; allowed are `read`, `low-write`, `high-write` and `destructive` [spark::manifest::unknown_word]</failure></testcase>
+        <testcase classname="validate" name="good/spark-tool.json" time="0.000"></testcase>
+      </testsuite>
+    </testsuites>
+    [exit 1]
+    "#);
+}
+
+#[test]
+fn a_whole_repository_is_checked_without_the_packages_of_others() {
+    let world = World::new()
+        .file("spark-tool.json", GOOD)
+        .file("tools/b/spark-tool.json", GOOD)
+        .file("tools/a/spark-tool.json", "{}")
+        .file("tools/a/node_modules/x/spark-tool.json", "{}")
+        .file(".git/spark-tool.json", "{}")
+        .file("docs/readme", "");
+    let answer = world.json(["validate", "-r", "--json"]);
+    let paths: Vec<_> = answer["data"]["manifests"].as_array().expect("a list").iter().map(|manifest| manifest["path"].clone()).collect();
+    assert_eq!(paths, ["spark-tool.json", "tools/a/spark-tool.json", "tools/b/spark-tool.json"]);
+    assert_snapshot!(world.spark(["validate", "--recursive", "docs"]), @"
+    spark::manifest::missing_file
+
+      × docs: there is no package below the folder
+      help: `spark-tool init` writes a package; `validate --recursive` looks for packages in folders
+
+    docs: not valid
+    1 error, 0 warnings, 0 advice
+    [exit 1]
+    ");
+}
+
+#[test]
+fn fix_repairs_the_file_and_tells_what_it_did() {
+    let text = format!("\u{feff}{}", GOOD.replace(r#""args""#, r#""lifeCycle": "persistent", "args""#));
+    let world = World::new().file("hello/spark-tool.json", text);
+    assert_snapshot!(world.spark(["validate", "hello", "--fix"]), @"
+    hello/spark-tool.json: removed the byte order mark
+    hello/spark-tool.json: renamed `lifeCycle` to `lifecycle`
+    hello/spark-tool.json (demo.hello 0.1.0): valid
+    [exit 0]
+    ");
+    let fixed = std::fs::read_to_string(world.folder().join("hello/spark-tool.json")).expect("text");
+    assert_eq!(fixed, GOOD.replace(r#""args""#, r#""lifecycle": "persistent", "args""#));
+    assert_eq!(world.json(["validate", "hello", "--fix", "--json"])["data"]["manifests"][0]["fixed"], json!([]));
+    assert_snapshot!(world.spark(["validate", "-", "--fix", "--json"]), @r#"
+    {"format":1,"command":"validate","ok":false,"error":{"code":"spark::validate::fix_stdin","message":"what comes on stdin can't be repaired","help":"--fix takes files and folders","details":{}}}
+    [exit 2]
+    "#);
 }

@@ -56,7 +56,8 @@ impl Command {
     /// Returns the formats it writes beside `human` and `json`, which all do.
     pub(super) const fn more_formats(&self) -> &'static [Format] {
         match self {
-            Self::Validate(_) | Self::Completions(_) | Self::Man(_) => &[],
+            Self::Validate(_) => &[Format::Sarif, Format::Github, Format::Junit],
+            Self::Completions(_) | Self::Man(_) => &[],
             #[cfg(feature = "test-tools")]
             Self::Panic | Self::Wait { .. } => &[],
         }

@@ -18,13 +18,21 @@ pub(super) struct ValidateArgs {
     #[arg(value_name = "PATH", default_value = ".", hide_default_value = true)]
     paths: Vec<PathBuf>,
 
+    /// Check every package below the folders
+    #[arg(short, long)]
+    recursive: bool,
+
     /// Count warnings as errors
     #[arg(long)]
     strict: bool,
+
+    /// Repair what has one right answer, then check; all else in the file stays as it is
+    #[arg(long)]
+    fix: bool,
 }
 
 pub(super) fn run(args: &ValidateArgs, context: &Context) -> Result<Outcome, Failure> {
-    let request = ValidateRequest { paths: args.paths.clone(), strict: args.strict };
+    let request = ValidateRequest { paths: args.paths.clone(), strict: args.strict, recursive: args.recursive, fix: args.fix };
     let validated = validate::validate(&context.settings, &request)?;
     context.report.validated(&validated)?;
     Ok(Outcome::from_ok(validated.is_valid()))

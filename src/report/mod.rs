@@ -8,10 +8,12 @@ mod excerpt;
 mod failure;
 mod finding;
 mod json;
+mod junit;
 mod log;
 mod progress;
 mod prompt;
 mod reporter;
+mod sarif;
 mod validate;
 
 pub(crate) use log::Log;
