@@ -9,4 +9,4 @@ mod session;
 
 pub(crate) use frame::{ChildFrame, FrameFault, HostFrame, InputTooLarge, Level, PROTOCOL_VERSION};
 pub(crate) use lines::{LineCodec, LineTooLong};
-pub(crate) use session::{Call, Event, Expired, Session, SessionFault, ToolError};
+pub(crate) use session::{Call, Event, Expired, LogLine, Progress, Session, SessionFault, ToolError};

@@ -32,6 +32,21 @@ pub(crate) struct ToolError {
     pub(crate) message: String,
 }
 
+/// A `log` frame's message.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct LogLine {
+    pub(crate) level: Level,
+    pub(crate) message: String,
+}
+
+/// How far a call says it is.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Progress {
+    /// From 0 to 1.
+    pub(crate) fraction: Option<f64>,
+    pub(crate) message: Option<String>,
+}
+
 /// What a line from the child means.
 #[derive(Debug)]
 pub(crate) enum Event {
@@ -50,13 +65,11 @@ pub(crate) enum Event {
     /// Without an invocation if the child named none that is open.
     Log {
         invocation: Option<String>,
-        level: Level,
-        message: String,
+        line: LogLine,
     },
     Progress {
         invocation: String,
-        progress: Option<f64>,
-        message: Option<String>,
+        progress: Progress,
     },
     /// A line to write.
     Reply(Vec<u8>),
@@ -227,10 +240,10 @@ impl Session {
             }
             ChildFrame::Log { invocation_id, level, message } => {
                 let invocation = invocation_id.filter(|invocation| self.open(invocation).is_some());
-                Ok(Event::Log { invocation, level, message })
+                Ok(Event::Log { invocation, line: LogLine { level, message } })
             }
             ChildFrame::Progress { invocation_id, progress, message } => Ok(match self.open(&invocation_id) {
-                Some(_) => Event::Progress { invocation: invocation_id, progress, message },
+                Some(_) => Event::Progress { invocation: invocation_id, progress: Progress { fraction: progress, message } },
                 None => Event::Ignored,
             }),
             ChildFrame::CapabilityRequest { request_id, invocation_id, capability, input: _ } => {
@@ -562,7 +575,7 @@ mod tests {
         let event = talk.receive("log", "x", json!({"invocationId": "old", "level": "info", "message": "m"}));
         assert!(matches!(event, Ok(Event::Log { invocation: None, .. })), "{event:?}");
         let event = talk.receive("progress", "x", json!({"invocationId": "a", "progress": 1}));
-        assert!(matches!(event, Ok(Event::Progress { progress: Some(1.0), .. })), "{event:?}");
+        assert!(matches!(event, Ok(Event::Progress { progress: Progress { fraction: Some(1.0), .. }, .. })), "{event:?}");
         let event = talk.receive("progress", "x", json!({"invocationId": "old"}));
         assert!(matches!(event, Ok(Event::Ignored)), "{event:?}");
     }
