@@ -7,6 +7,8 @@
 //! - [`http`]: tools that are one HTTP request
 //! - [`manifest`]: `spark-tool.json` from bytes to a checked model and findings
 //! - [`protocol`]: `spark-tool-process-v1` as plain values: lines, frames, one child's session
+//! - [`child`]: the one door to processes: start, stop with all that they started, remember across a crash
+//! - [`runtime`]: what carries a call out, a folder an adapter
 //! - [`ops`]: one use case a file; what asks a person; the settings of a run
 //! - [`report`]: everything that is written for people and programs, and the questions to people
 //! - [`cli`]: clap, settings, one command a file, exit codes
@@ -18,6 +20,9 @@ mod http;
 mod manifest;
 mod protocol;
 mod tool;
+
+mod child;
+mod runtime;
 
 mod ops;
 

@@ -19,6 +19,10 @@ pub(crate) const FRAME_MESSAGE_UNITS: usize = 4_000;
 pub(crate) const FRAME_LOG_UNITS: usize = 32_000;
 /// Log frames kept for the person who runs a call; later ones are counted only (ours: a screen, not an archive).
 pub(crate) const LOGS_KEPT: usize = 200;
+/// Bytes of the log and progress messages of a call that are kept, or wait for a listener (ours: 200 lines of 5 KiB).
+pub(crate) const LOG_BYTES_KEPT: usize = 1024 * 1024;
+/// Bytes of answers to a child's own requests that wait for it to read; until then it isn't read either (ours).
+pub(crate) const REPLIES_QUEUED: usize = 1024 * 1024;
 
 /// Bytes of a child's stderr that are kept, the newest ones (hardening rule 5).
 pub(crate) const STDERR_KEPT: usize = 64 * 1024;
@@ -43,6 +47,15 @@ pub(crate) const SILENT_AFTER_CANCEL: Duration = Duration::from_secs(5);
 pub(crate) const PENDING_CALLS: usize = 16;
 /// Calls that wait for one persistent child; one more is refused (ours: bounded memory, far above any fan-out seen).
 pub(crate) const QUEUED_CALLS: usize = 1_024;
+/// How long a child that closed its output may take to end before that counts as a fault of its own (ours: the kernel
+/// closes descriptors a moment before it reports the end).
+pub(crate) const CLOSED_GRACE: Duration = Duration::from_millis(200);
+/// How long output that a dead child left in its pipes is read for, should somebody hold them open (ours).
+pub(crate) const DRAIN_WAIT: Duration = Duration::from_millis(250);
+/// The first pause before a persistent child that keeps ending without an answer is started again; it doubles (ours).
+pub(crate) const BACK_OFF: Duration = Duration::from_millis(250);
+/// The longest such pause (ours).
+pub(crate) const BACK_OFF_MAX: Duration = Duration::from_secs(30);
 /// A persistent child without a call for this long is stopped (ours).
 pub(crate) const IDLE_EVICTION: Duration = Duration::from_mins(5);
 
