@@ -45,7 +45,11 @@ impl Lock {
     /// Takes the lock, waiting at most `wait`; `None` if another process holds it that long. `waiting` is called once
     /// when the wait begins.
     pub(crate) fn exclusive(path: &Path, wait: Duration, waiting: impl FnOnce()) -> io::Result<Option<Self>> {
-        let file = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(path)?;
+        let mut options = OpenOptions::new();
+        options.read(true).write(true).create(true).truncate(false);
+        #[cfg(unix)]
+        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+        let file = options.open(path)?;
         let until = Instant::now() + wait;
         let mut waiting = Some(waiting);
         loop {

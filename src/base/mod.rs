@@ -7,6 +7,8 @@ pub(crate) mod failure;
 pub(crate) mod files;
 pub(crate) mod id;
 pub(crate) mod json;
+pub(crate) mod layout;
 pub(crate) mod limits;
 pub(crate) mod redacted;
+pub(crate) mod stamp;
 pub(crate) mod text;
