@@ -1,7 +1,9 @@
 //! A tool as its package defines it.
 
+use data_encoding::HEXLOWER;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use sha2::{Digest as _, Sha256};
 
 use super::{Safety, ToolName};
 
@@ -51,4 +53,14 @@ pub(crate) fn plain_served_name(package: &str, tool: &str) -> (String, bool) {
         format!("{package}_{tool}").chars().map(|c| if c.is_ascii_alphanumeric() || matches!(c, '_' | '-') { c } else { '_' }).collect();
     let fits = name.len() <= SERVED_NAME_MAX;
     (name, fits)
+}
+
+/// Returns the name of a tool whose plain one is too long or taken: its start, `_`, ten hex digits of SHA-256 over
+/// `package/tool`. At most 64 characters.
+pub(crate) fn hashed_served_name(package: &str, tool: &str) -> String {
+    const HASH_DIGITS: usize = 10;
+    let hash = HEXLOWER.encode(&Sha256::digest(format!("{package}/{tool}")));
+    let (plain, _fits) = plain_served_name(package, tool);
+    let start: String = plain.chars().take(SERVED_NAME_MAX - HASH_DIGITS - 1).collect();
+    format!("{start}_{}", &hash[..HASH_DIGITS])
 }

@@ -1,7 +1,9 @@
 //! What a tool is: its names, its safety, its schemas, the variables it is given. Values only; nothing runs here.
 
 mod definition;
+mod digest;
 mod id;
+mod lifecycle;
 mod number;
 mod os_effect;
 mod pattern;
@@ -9,8 +11,10 @@ mod risk;
 mod schema;
 mod variable;
 
-pub(crate) use definition::{Example, Guidance, SERVED_NAME_MAX, ToolDefinition, plain_served_name};
+pub(crate) use definition::{Example, Guidance, SERVED_NAME_MAX, ToolDefinition, hashed_served_name, plain_served_name};
+pub(crate) use digest::{Digest, DigestError};
 pub(crate) use id::{CapabilityName, IdError, PackageId, ToolName, ToolRef, VariableName, Version, is_device_name};
+pub(crate) use lifecycle::{Origin, Permission, PermissionKind, PermissionState, Scope, Source, Trust, UnknownWord, word_set};
 pub(crate) use os_effect::OsEffect;
 pub(crate) use pattern::{Pattern, PatternFault, StepLimit};
 pub(crate) use risk::{Concurrency, Effect, Idempotency, Risk, Safety};
