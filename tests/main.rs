@@ -7,5 +7,6 @@ mod world;
 mod codes;
 mod command_line;
 mod generated;
+mod json;
 mod layers;
 mod validate;

@@ -93,12 +93,15 @@ impl World {
         self.shown(&child.wait_with_output().expect("the program ends"))
     }
 
-    /// Returns the answer of a command with `--json`, after checking that it is exactly one object.
+    /// Returns the answer of a command with `--json`, after checking that it is exactly one object of the documented
+    /// shape.
     pub(crate) fn json<I: IntoIterator<Item = S>, S: AsRef<OsStr>>(&self, args: I) -> serde_json::Value {
         let output = self.output(args);
         let text = String::from_utf8(output.stdout).expect("JSON is UTF-8");
         assert_eq!(text.lines().count(), 1, "one object: {text}");
-        serde_json::from_str(&text).expect("JSON")
+        let answer = serde_json::from_str(&text).expect("JSON");
+        crate::json::check_answer(&answer);
+        answer
     }
 
     /// Runs a command on a terminal of its own.

@@ -7,7 +7,7 @@ use super::context::Context;
 use super::entry;
 use super::exit::Outcome;
 use super::globals::GlobalArgs;
-use super::{completions, man, validate};
+use super::{completions, help, man, validate};
 use crate::base::failure::Failure;
 use crate::report::Format;
 
@@ -24,6 +24,8 @@ use crate::report::Format;
     disable_version_flag = true,
     subcommand_required = true,
     arg_required_else_help = true,
+    disable_help_subcommand = true,
+    after_help = "Pages: spark-tool help exit-codes | environment | json | codes",
     subcommand_value_name = "COMMAND",
     subcommand_help_heading = "Commands"
 )]
@@ -39,6 +41,7 @@ pub(super) enum Command {
     Validate(validate::ValidateArgs),
     Completions(completions::CompletionsArgs),
     Man(man::ManArgs),
+    Help(help::HelpArgs),
     /// Panics with a text that may not be shown
     #[cfg(feature = "test-tools")]
     #[command(name = "__panic", hide = true)]
@@ -57,7 +60,7 @@ impl Command {
     pub(super) const fn more_formats(&self) -> &'static [Format] {
         match self {
             Self::Validate(_) => &[Format::Sarif, Format::Github, Format::Junit],
-            Self::Completions(_) | Self::Man(_) => &[],
+            Self::Completions(_) | Self::Man(_) | Self::Help(_) => &[],
             #[cfg(feature = "test-tools")]
             Self::Panic | Self::Wait { .. } => &[],
         }
@@ -68,6 +71,7 @@ impl Command {
             Self::Validate(args) => validate::run(args, context),
             Self::Completions(args) => completions::run(args, context),
             Self::Man(args) => man::run(args, context),
+            Self::Help(args) => help::run(args, context),
             #[cfg(feature = "test-tools")]
             Self::Panic => panic!("{:?} is a secret", context.settings.environment.get("CANARY")),
             #[cfg(feature = "test-tools")]

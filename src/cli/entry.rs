@@ -12,6 +12,7 @@ use thiserror::Error;
 use super::commands::Cli;
 use super::context::Context;
 use super::exit::{self, Outcome};
+use super::help::HelpWire;
 use super::settings::{COMPLETE, Surroundings, open_log};
 use super::usage::{self, Parsed, UsageError};
 use super::{completions, interrupt, panic};
@@ -31,7 +32,7 @@ pub fn main() -> ExitCode {
     let parsed = usage::parse(&args, surroundings.width(), |color| surroundings.looks(color).0.color);
     let number = match parsed {
         Parsed::Command { name, cli } => run(&surroundings, &name, &cli),
-        Parsed::Help(text) => text_answer(&surroundings, &args, "help", &HelpWire { text: &text }, &text),
+        Parsed::Help(help) => text_answer(&surroundings, &args, "help", &HelpWire { text: &help.to_string() }, &help.ansi().to_string()),
         Parsed::Version => {
             let version = env!("CARGO_PKG_VERSION");
             text_answer(&surroundings, &args, "version", &VersionWire { version }, &format!("spark-tool {version}\n"))
@@ -41,7 +42,7 @@ pub fn main() -> ExitCode {
             if reporter.format() == Format::Json {
                 finish(&reporter, Err(error.into()))
             } else {
-                reporter.err(&help);
+                reporter.err(&help.ansi().to_string());
                 exit::of_class(error.class())
             }
         }
@@ -51,11 +52,6 @@ pub fn main() -> ExitCode {
         }
     };
     exit::code(number)
-}
-
-#[derive(Serialize)]
-struct HelpWire<'a> {
-    text: &'a str,
 }
 
 #[derive(Serialize)]

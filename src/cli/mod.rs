@@ -14,6 +14,7 @@ mod settings;
 mod usage;
 
 mod completions;
+mod help;
 mod man;
 mod validate;
 

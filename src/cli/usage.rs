@@ -2,6 +2,7 @@
 
 use std::ffi::OsString;
 
+use clap::builder::StyledStr;
 use clap::error::ErrorKind;
 use clap::{ArgMatches, ColorChoice, CommandFactory as _, FromArgMatches as _};
 use miette::Diagnostic;
@@ -9,6 +10,7 @@ use thiserror::Error;
 
 use super::commands::Cli;
 use super::globals::{ColorArg, FormatArg, GlobalArgs};
+use super::help;
 use crate::base::failure::{Class, Failing};
 
 /// What argv came to.
@@ -18,14 +20,14 @@ pub(super) enum Parsed {
         name: String,
         cli: Box<Cli>,
     },
-    Help(String),
+    Help(StyledStr),
     Version,
     /// No command, or a command of commands without one of them. A person gets the help.
     Missing {
         name: String,
         globals: GlobalArgs,
         error: UsageError,
-        help: String,
+        help: StyledStr,
     },
     Wrong {
         /// As far as it can be known.
@@ -66,25 +68,16 @@ pub(super) fn parse(args: &[OsString], width: usize, is_colored: impl Fn(ColorAr
         Cli::from_arg_matches(&matches).map(|cli| Parsed::Command { name, cli: Box::new(cli) })
     });
     parsed.unwrap_or_else(|error| match error.kind() {
-        ErrorKind::DisplayHelp => Parsed::Help(error.render().ansi().to_string()),
+        ErrorKind::DisplayHelp => Parsed::Help(error.render()),
         ErrorKind::DisplayVersion => Parsed::Version,
         ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand | ErrorKind::MissingSubcommand => {
             let name = name_in(args);
             let missing = UsageError::new("a command is missing", "`spark-tool help` lists the commands");
-            let help = help_of(definition, &name);
+            let help = help::of_command(definition, &name).unwrap_or_else(|| error.render());
             Parsed::Missing { name, globals, error: missing, help }
         }
         _ => Parsed::Wrong { name: name_in(args), globals, error: in_our_words(&error) },
     })
-}
-
-fn help_of(mut definition: clap::Command, name: &str) -> String {
-    definition.build();
-    let mut command = &mut definition;
-    for word in name.split_whitespace() {
-        command = command.find_subcommand_mut(word).expect("the name was put together from these");
-    }
-    command.render_help().ansi().to_string()
 }
 
 /// clap says `error: WHAT`, an empty line, tips and usage.

@@ -83,6 +83,11 @@ impl Reporter {
         self.0.setup.format
     }
 
+    /// Returns the columns to write for.
+    pub(crate) fn width(&self) -> usize {
+        self.0.setup.stdout.width
+    }
+
     pub(crate) fn is_quiet(&self) -> bool {
         self.0.setup.quiet
     }
