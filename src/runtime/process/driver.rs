@@ -118,13 +118,16 @@ pub(super) struct End {
     pub(super) errors: String,
     pub(super) was_ready: bool,
     pub(super) has_answered: bool,
+    pub(super) at: Instant,
 }
 
 /// Why a child was, or is to be, over.
 #[derive(Debug)]
 pub(super) enum Cause {
-    /// Asked for, or idle for too long.
+    /// Asked for.
     Stopped,
+    /// Without a call for too long, or without an output.
+    Idle,
     NotReady,
     Refused(ToolError),
     Stray {
@@ -149,7 +152,7 @@ impl Cause {
     /// Says whether the child can still be talked to.
     fn is_polite(&self) -> bool {
         match self {
-            Self::Stopped | Self::NotReady | Self::Refused(_) | Self::Unresponsive => true,
+            Self::Stopped | Self::Idle | Self::NotReady | Self::Refused(_) | Self::Unresponsive => true,
             Self::Stray { .. } | Self::BadFrame { .. } | Self::TooLarge { .. } | Self::Closed { .. } | Self::Exited => false,
         }
     }
@@ -680,7 +683,7 @@ impl Driver {
         }
         let idle_until = self.shared.idle_after.filter(|_| state.is_idle()).map(|after| state.idle_since + after);
         if idle_until.is_some_and(|until| until <= Instant::now()) {
-            return Err(Cause::Stopped);
+            return Err(Cause::Idle);
         }
         let due = state.session.next_deadline().into_iter().chain(idle_until).min();
         if let Some(due) = due
@@ -723,7 +726,7 @@ impl Driver {
     async fn output_has_closed(&mut self) -> Cause {
         self.output = None;
         let is_idle = self.shared.state().is_idle();
-        if is_idle { Cause::Stopped } else { self.has_closed("output").await }
+        if is_idle { Cause::Idle } else { self.has_closed("output").await }
     }
 
     async fn has_closed(&mut self, stream: &'static str) -> Cause {
@@ -763,6 +766,7 @@ impl Driver {
             errors: state.errors.text(&self.shared.redactor),
             was_ready,
             has_answered: state.has_answered,
+            at: Instant::now(),
             cause,
         }
     }

@@ -1,35 +1,49 @@
-//! Calls to processes: one child a call.
+//! Calls to processes: a child for one, or one that stays.
 
 use std::future::Future;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use super::driver::{Cause, End, NoReply, Reply, Running};
 use super::error::{Circumstances, Phase, ProcessError};
+use super::keep::{BackOff, Keep, Key};
 use super::launch::{Answer, Inherited, Invocation, Launch};
 use crate::base::failure::Failing as _;
-use crate::base::limits::READY_WAIT;
+use crate::base::limits::{IDLE_EVICTION, READY_WAIT};
 use crate::child::{Ledger, Start, spawn};
+use crate::manifest::Lifecycle;
 use crate::runtime::EventSink;
+use crate::tool::PackageId;
+
+/// How often a call is handed to another child because its own ended before the call was sent.
+const ATTEMPTS: u32 = 3;
+/// A call waits this long for a child that may not be started yet; a longer pause is an error at once, which says more.
+const PATIENCE: Duration = Duration::from_secs(1);
 
 /// Starts children, calls them, and leaves none behind.
 #[derive(Debug)]
 pub(crate) struct ProcessHost {
     ledger: Arc<Ledger>,
     inherited: Inherited,
+    keep: Mutex<Keep>,
+    pub(super) idle_after: Duration,
     /// Whoever may still have to be waited for: a call that was dropped leaves its child to the child's own task.
     running: Mutex<Vec<Running>>,
 }
 
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
 impl ProcessHost {
     pub(crate) fn new(ledger: Arc<Ledger>, inherited: Inherited) -> Self {
-        Self { ledger, inherited, running: Mutex::new(Vec::new()) }
+        Self { ledger, inherited, keep: Mutex::default(), idle_after: IDLE_EVICTION, running: Mutex::default() }
     }
 
-    /// Calls a tool. Returns when it has answered and, for a child of its own, when nothing of that is left; an answer
-    /// that was read stands whatever the child does afterwards. `cancelled` gives the call up, politely.
+    /// Calls a tool. A child of its own has been stopped, with all that it started, when this returns; an answer that
+    /// was read stands whatever the child does afterwards. `cancelled` gives the call up, politely.
     ///
-    /// Called within a runtime that lives at least as long as the call.
+    /// Called within a runtime that lives at least as long as the host.
     pub(crate) async fn call(
         &self,
         launch: &Launch,
@@ -37,38 +51,90 @@ impl ProcessHost {
         events: &dyn EventSink,
         cancelled: impl Future<Output = ()> + Send,
     ) -> Result<Answer, ProcessError> {
-        let asked = Asked::new(launch, &invocation);
-        let running = self.start(launch, &asked, None)?;
+        let asked = Asked { launch, invocation: &invocation, since: Instant::now() };
+        match launch.lifecycle {
+            Lifecycle::PerCall => self.call_once(&asked, events, cancelled).await,
+            Lifecycle::Persistent => tokio::select! {
+                biased;
+                outcome = self.call_kept(&asked, events) => outcome,
+                () = cancelled => Err(ProcessError::Cancelled { about: Box::new(asked.about(Phase::Call)) }),
+            },
+        }
+    }
+
+    async fn call_once(
+        &self,
+        asked: &Asked<'_>,
+        events: &dyn EventSink,
+        cancelled: impl Future<Output = ()> + Send,
+    ) -> Result<Answer, ProcessError> {
+        let running = self.start(asked, None)?;
         let stop = StopWhenDropped(&running);
         let outcome = tokio::select! {
             biased;
-            outcome = running.call(launch, &invocation, events) => outcome.map_err(Missed::NoReply),
-            () = cancelled => Err(Missed::Cancelled),
+            outcome = running.call(asked.launch, asked.invocation, events) => Some(outcome),
+            () = cancelled => None,
         };
         let end = running.stop().await;
         drop(stop);
         match outcome {
-            Ok(reply) => asked.answer(Reply { errors: end.errors.clone(), ..reply }, Some(&end)),
-            Err(missed) => Err(asked.missed(missed, &end)),
+            Some(Ok(reply)) => asked.answer(Reply { errors: end.errors.clone(), ..reply }),
+            Some(Err(none)) => Err(asked.no_reply(none, asked.about_end(&end))),
+            None => Err(ProcessError::Cancelled { about: Box::new(asked.about_end(&end)) }),
         }
+    }
+
+    /// Calls a persistent child. One that ended before the call was sent is replaced; one that ended with the call open
+    /// is the call's failure, since nobody knows what it has done.
+    async fn call_kept(&self, asked: &Asked<'_>, events: &dyn EventSink) -> Result<Answer, ProcessError> {
+        let key = Key::of(asked.launch);
+        let mut attempt = 1;
+        loop {
+            let found = locked(&self.keep).get(key, &asked.launch.package, Instant::now(), || self.start(asked, Some(self.idle_after)))?;
+            let running = match found {
+                Ok(running) => running,
+                Err(pause) => {
+                    self.sit_out(asked, pause).await?;
+                    continue;
+                }
+            };
+            match running.call(asked.launch, asked.invocation, events).await {
+                Ok(reply) => return asked.answer(reply),
+                Err(NoReply::NotSent(end)) if attempt < ATTEMPTS && may_try_another(&end) => attempt += 1,
+                Err(none) => {
+                    let about = Circumstances { stderr_tail: running.errors(), ..asked.about(Phase::Call) };
+                    return Err(asked.no_reply(none, about));
+                }
+            }
+        }
+    }
+
+    async fn sit_out(&self, asked: &Asked<'_>, pause: BackOff) -> Result<(), ProcessError> {
+        let BackOff { crashes, until, last } = pause;
+        let wait = until.saturating_duration_since(Instant::now());
+        if wait > PATIENCE || until >= asked.invocation.deadline {
+            let reason = asked.ended(&last).to_string();
+            return Err(ProcessError::BackingOff { crashes, wait, reason, about: Box::new(asked.about_end(&last)) });
+        }
+        tokio::time::sleep_until(until.into()).await;
+        Ok(())
+    }
+
+    /// Stops the persistent children of a package and waits until nothing of them is left. Calls in flight on them fail
+    /// (process-protocol §11, invalidation).
+    pub(crate) async fn invalidate(&self, package: &PackageId) {
+        let children = locked(&self.keep).take(package);
+        stop_all(&children).await;
     }
 
     /// Stops every child and waits until nothing of them is left.
     pub(crate) async fn close(&self) {
-        let running = std::mem::take(&mut *self.running());
-        for running in &running {
-            running.ask_to_stop();
-        }
-        for running in &running {
-            running.ended().await;
-        }
+        let children = std::mem::take(&mut *locked(&self.running));
+        stop_all(&children).await;
     }
 
-    fn running(&self) -> std::sync::MutexGuard<'_, Vec<Running>> {
-        self.running.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn start(&self, launch: &Launch, asked: &Asked, idle_after: Option<Duration>) -> Result<Running, ProcessError> {
+    fn start(&self, asked: &Asked<'_>, idle_after: Option<Duration>) -> Result<Running, ProcessError> {
+        let launch = asked.launch;
         let start = Start {
             program: &launch.program,
             args: &launch.args,
@@ -82,11 +148,26 @@ impl ProcessHost {
             about: Box::new(asked.about(Phase::Start)),
         })?;
         let child = Running::begin(launch, child, pipes, idle_after);
-        let mut running = self.running();
+        let mut running = locked(&self.running);
         running.retain(|running| running.end().is_none());
         running.push(child.clone());
         Ok(child)
     }
+}
+
+async fn stop_all(children: &[Running]) {
+    for child in children {
+        child.ask_to_stop();
+    }
+    for child in children {
+        child.ended().await;
+    }
+}
+
+/// A child that never got ready fails all who waited for it, and one that we stopped is not to be started behind our
+/// back; but a neighbour's crash, or a pause in the calls, is nothing that an unsent call has to suffer for.
+fn may_try_another(end: &End) -> bool {
+    end.was_ready && !matches!(end.cause, Cause::Stopped)
 }
 
 /// Sees to it that a child goes even if its call is dropped in the middle.
@@ -99,24 +180,16 @@ impl Drop for StopWhenDropped<'_> {
 }
 
 /// What was asked, for the words of an error.
-struct Asked {
-    tool: String,
-    time: Duration,
+struct Asked<'a> {
+    launch: &'a Launch,
+    invocation: &'a Invocation,
+    since: Instant,
 }
 
-enum Missed {
-    NoReply(NoReply),
-    Cancelled,
-}
-
-impl Asked {
-    fn new(launch: &Launch, invocation: &Invocation) -> Self {
-        let tool = format!("{}/{}", launch.package, invocation.tool);
-        Self { tool, time: invocation.deadline.saturating_duration_since(Instant::now()) }
-    }
-
+impl Asked<'_> {
     fn about(&self, phase: Phase) -> Circumstances {
-        Circumstances { tool: self.tool.clone(), phase, exit: None, line: None, stderr_tail: String::new(), limit: None }
+        let tool = format!("{}/{}", self.launch.package, self.invocation.tool);
+        Circumstances { tool, phase, exit: None, line: None, stderr_tail: String::new(), limit: None }
     }
 
     fn about_end(&self, end: &End) -> Circumstances {
@@ -124,32 +197,32 @@ impl Asked {
         Circumstances { exit: end.exit, stderr_tail: end.errors.clone(), ..self.about(phase) }
     }
 
-    fn answer(&self, reply: Reply, end: Option<&End>) -> Result<Answer, ProcessError> {
+    fn answer(&self, reply: Reply) -> Result<Answer, ProcessError> {
         let Reply { answer, logs, logs_dropped, errors } = reply;
         match answer {
             Ok(result) => Ok(Answer { result, logs, logs_dropped, stderr_tail: errors }),
             Err(error) => {
-                let about = Circumstances { exit: end.and_then(|end| end.exit), stderr_tail: errors, ..self.about(Phase::Call) };
-                Err(ProcessError::Tool { code: error.code, message: error.message, about: Box::new(about) })
+                let about = Box::new(Circumstances { stderr_tail: errors, ..self.about(Phase::Call) });
+                Err(ProcessError::Tool { code: error.code, message: error.message, about })
             }
         }
     }
 
-    fn missed(&self, missed: Missed, end: &End) -> ProcessError {
-        let mut about = Box::new(self.about_end(end));
-        match missed {
-            Missed::Cancelled => ProcessError::Cancelled { about },
-            Missed::NoReply(NoReply::NotSent(end) | NoReply::Ended(end)) => self.ended(&end),
-            Missed::NoReply(NoReply::TimedOut { was_sent }) => {
+    fn no_reply(&self, none: NoReply, about: Circumstances) -> ProcessError {
+        let mut about = Box::new(about);
+        match none {
+            NoReply::NotSent(end) | NoReply::Ended(end) => self.ended(&end),
+            NoReply::TimedOut { was_sent } => {
+                let after = self.invocation.deadline.saturating_duration_since(self.since);
                 about.phase = if was_sent { Phase::Call } else { Phase::Start };
-                about.limit = u64::try_from(self.time.as_millis()).ok();
-                ProcessError::TimedOut { after: self.time, about }
+                about.limit = u64::try_from(after.as_millis()).ok();
+                ProcessError::TimedOut { after, about }
             }
-            Missed::NoReply(NoReply::TooLarge(too_large)) => {
+            NoReply::TooLarge(too_large) => {
                 about.limit = Some(too_large.limit as u64);
                 ProcessError::InputTooLarge { limit: too_large.limit, about }
             }
-            Missed::NoReply(NoReply::Overloaded) => ProcessError::Overloaded { about },
+            NoReply::Overloaded => ProcessError::Overloaded { about },
         }
     }
 
@@ -157,7 +230,7 @@ impl Asked {
     fn ended(&self, end: &End) -> ProcessError {
         let mut about = Box::new(self.about_end(end));
         match &end.cause {
-            Cause::Stopped => ProcessError::Stopped { about },
+            Cause::Stopped | Cause::Idle => ProcessError::Stopped { about },
             Cause::NotReady => {
                 about.limit = u64::try_from(READY_WAIT.as_millis()).ok();
                 ProcessError::NotReady { about }

@@ -8,11 +8,14 @@
 mod driver;
 mod error;
 mod host;
+mod keep;
 mod launch;
 mod tail;
 
 #[cfg(test)]
 mod bench;
+#[cfg(test)]
+mod keep_tests;
 #[cfg(test)]
 mod tests;
 
