@@ -18,7 +18,8 @@ use crate::tool::{Effect, Example, Guidance, Idempotency, OsEffect, Pattern, Ris
 const REMOTE_TIMEOUT_MS: u64 = 120_000;
 const DECLARATIVE_TIMEOUT_MS: u64 = 30_000;
 
-pub(super) fn manifest(document: Value) -> Option<Manifest> {
+/// `patterns` are those of the variables, in order.
+pub(super) fn manifest(document: Value, patterns: Vec<Option<Pattern>>) -> Option<Manifest> {
     let object = document.as_object()?;
     let built = Manifest {
         id: parsed(object, "id")?,
@@ -30,7 +31,11 @@ pub(super) fn manifest(document: Value) -> Option<Manifest> {
         development: object.get("development").and_then(Value::as_object).map(development).unwrap_or_default(),
         guidance: object.get("guidance").and_then(Value::as_object).map(package_guidance),
         tools: list(object, "tools").iter().map(tool).collect::<Option<_>>()?,
-        environment: list(object, "environment").iter().map(variable).collect::<Option<_>>()?,
+        environment: list(object, "environment")
+            .iter()
+            .zip(patterns)
+            .map(|(value, pattern)| variable(value, pattern))
+            .collect::<Option<_>>()?,
         permissions: given(object, "permissions", permissions).ok()?.unwrap_or_default(),
         document: Value::Null,
     };
@@ -202,7 +207,7 @@ fn tool_guidance(value: &Value) -> Option<Guidance> {
     })
 }
 
-fn variable(value: &Value) -> Option<Variable> {
+fn variable(value: &Value, pattern: Option<Pattern>) -> Option<Variable> {
     let object = value.as_object()?;
     Some(Variable {
         name: parsed(object, "name")?,
@@ -213,7 +218,7 @@ fn variable(value: &Value) -> Option<Variable> {
         secret: flag(object, "secret"),
         default: object.get("default").cloned(),
         allowed: list(object, "enum").to_vec(),
-        pattern: given(object, "pattern", |value| Pattern::compile(value.as_str()?).ok()).ok()?,
+        pattern,
         agent_configurable: flag(object, "agentConfigurable"),
     })
 }

@@ -1,5 +1,7 @@
 //! Findings as they are made: where in the tree, and no more of them than a report shows.
 
+use std::fmt;
+
 use crate::base::json::{Lines, Node, Span, pointer_token};
 use crate::base::limits::FINDINGS;
 use crate::base::text::count;
@@ -31,13 +33,15 @@ impl<'a> Path<'a> {
             Self::Index(parent, index) => format!("{}/{index}", parent.pointer()),
         }
     }
+}
 
-    /// Returns what a sentence calls this place: the key, or the list's key and the position from 1.
-    pub(super) fn name(&self) -> String {
+/// What a sentence calls this place: the key, or the list's key and the position from 1.
+impl fmt::Display for Path<'_> {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Root => "the manifest".to_owned(),
-            Self::Key(_, key) => format!("`{}`", shown(key)),
-            Self::Index(parent, index) => format!("item {} of {}", index + 1, parent.name()),
+            Self::Root => out.write_str("the manifest"),
+            Self::Key(_, key) => write!(out, "`{}`", shown(key)),
+            Self::Index(parent, index) => write!(out, "item {} of {parent}", index + 1),
         }
     }
 }

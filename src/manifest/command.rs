@@ -1,13 +1,15 @@
 //! What may start a process, and paths inside a package (manifest §3, §3.1; hardening A-12). What needs the files is
 //! checked by inspection.
 
+use std::fmt::Display;
+
 use crate::base::text::{listed, utf16_len};
 
 use super::Code;
 use super::collect::{Draft, shown};
 
 /// Checks a `command`: one program, found the same way on every machine.
-pub(super) fn check(text: &str, name: &str, report: &mut dyn FnMut(Draft)) {
+pub(super) fn check(text: &str, name: &dyn Display, report: &mut dyn FnMut(Draft)) {
     if text.contains('\0') {
         report(Draft::error(Code::CommandUnusable, format!("{name} holds a NUL, which no program's name has")));
     }
@@ -28,7 +30,7 @@ pub(super) fn check(text: &str, name: &str, report: &mut dyn FnMut(Draft)) {
     }
 }
 
-fn check_inside(inside: &str, name: &str, report: &mut dyn FnMut(Draft)) {
+fn check_inside(inside: &str, name: &dyn Display, report: &mut dyn FnMut(Draft)) {
     if has_parent_step(inside) {
         report(
             Draft::error(Code::CommandNotInPackage, format!("{name} has a `..` in its path"))
@@ -39,7 +41,7 @@ fn check_inside(inside: &str, name: &str, report: &mut dyn FnMut(Draft)) {
     }
 }
 
-fn check_relative(text: &str, name: &str, report: &mut dyn FnMut(Draft)) {
+fn check_relative(text: &str, name: &dyn Display, report: &mut dyn FnMut(Draft)) {
     if text == "." {
         report(Draft::error(Code::CommandUnusable, format!("{name} names a folder, not a file")));
         return;
@@ -85,7 +87,7 @@ fn split(text: &str) -> Option<String> {
 }
 
 /// Checks a path inside the package (manifest §3.1).
-pub(super) fn check_relative_path(text: &str, name: &str, report: &mut dyn FnMut(Draft)) {
+pub(super) fn check_relative_path(text: &str, name: &dyn Display, report: &mut dyn FnMut(Draft)) {
     let fault = if text.starts_with('/') || is_absolute(text) {
         Some(("is absolute", "write it from the package's root, without a `/` in front"))
     } else if text.contains('\\') {
@@ -112,7 +114,7 @@ mod tests {
 
     fn check_one(text: &str) -> Vec<(Code, Severity)> {
         let mut found = Vec::new();
-        check(text, "`command`", &mut |draft| found.push((draft.code, draft.severity)));
+        check(text, &"`command`", &mut |draft| found.push((draft.code, draft.severity)));
         found
     }
 
@@ -175,7 +177,7 @@ mod tests {
             ("a\0", false),
         ] {
             let mut found = 0;
-            check_relative_path(text, "`workingDirectory`", &mut |_| found += 1);
+            check_relative_path(text, &"`workingDirectory`", &mut |_| found += 1);
             assert_eq!(found == 0, is_good, "{text:?}");
         }
     }

@@ -1,5 +1,7 @@
 //! The grammars of strings: what a text has to look like by itself, whatever stands around it.
 
+use std::fmt::Display;
+
 use crate::base::text::{hidden_in, listed, nearest};
 use crate::tool::{CapabilityName, IdError, PackageId, ToolName, VariableName, Version};
 
@@ -56,7 +58,7 @@ impl Form {
     }
 
     /// Reports everything that is wrong with `text`. `name` is what sentences call it.
-    pub(super) fn check(self, text: &str, name: &str, report: &mut dyn FnMut(Draft)) {
+    pub(super) fn check(self, text: &str, name: &dyn Display, report: &mut dyn FnMut(Draft)) {
         self.check_hidden(text, name, report);
         match self {
             Self::Prose | Self::Argument | Self::ToolKey | Self::Pattern => {}
@@ -96,7 +98,7 @@ impl Form {
     }
 
     /// Hardening D-2: refused in paths, a warning in texts. Names have a grammar that allows none of it.
-    fn check_hidden(self, text: &str, name: &str, report: &mut dyn FnMut(Draft)) {
+    fn check_hidden(self, text: &str, name: &dyn Display, report: &mut dyn FnMut(Draft)) {
         if self.judges_length() || matches!(self, Self::HeaderName | Self::SecretRef | Self::ToolKey) {
             return;
         }
@@ -170,11 +172,11 @@ pub(super) fn hidden_points(text: &str) -> Option<String> {
     Some(format!("{}{more}", points.join(", ")))
 }
 
-pub(super) fn hidden_draft(name: &str, points: &str) -> Draft {
+pub(super) fn hidden_draft(name: &dyn Display, points: &str) -> Draft {
     Draft::warning(Code::HiddenCharacters, format!("{name} holds characters that can't be seen: {points}"))
 }
 
-fn check_id<T: std::str::FromStr<Err = IdError>>(code: Code, text: &str, name: &str, report: &mut dyn FnMut(Draft)) {
+fn check_id<T: std::str::FromStr<Err = IdError>>(code: Code, text: &str, name: &dyn Display, report: &mut dyn FnMut(Draft)) {
     let Err(error) = text.parse::<T>() else { return };
     // How many characters there are is no news about a text that doesn't look like a name at all.
     let error = match error {
@@ -214,7 +216,7 @@ fn suggest<T: std::str::FromStr<Err = IdError>>(text: &str, is_upper: bool) -> O
     (folded != text && folded.parse::<T>().is_ok()).then(|| folded.to_owned())
 }
 
-fn check_version(text: &str, name: &str, report: &mut dyn FnMut(Draft)) {
+fn check_version(text: &str, name: &dyn Display, report: &mut dyn FnMut(Draft)) {
     match text.parse::<Version>() {
         Err(error) => {
             let help = suggest_version(text)
@@ -246,7 +248,7 @@ fn suggest_version(text: &str) -> Option<String> {
     (candidate != text && candidate.len() < 60 && candidate.parse::<Version>().is_ok()).then_some(candidate)
 }
 
-fn check_http_url(text: &str, name: &str, report: &mut dyn FnMut(Draft)) {
+fn check_http_url(text: &str, name: &dyn Display, report: &mut dyn FnMut(Draft)) {
     let draft = match url::check(text) {
         Err(fault) => Draft::error(Code::BadUrl, format!("{name} is not an absolute URL: {fault}")).help("write it as `https://host/path`"),
         Ok(scheme) if matches!(scheme.as_str(), "http" | "https") => return,
@@ -256,7 +258,7 @@ fn check_http_url(text: &str, name: &str, report: &mut dyn FnMut(Draft)) {
     report(draft);
 }
 
-fn check_url_template(text: &str, name: &str, report: &mut dyn FnMut(Draft)) {
+fn check_url_template(text: &str, name: &dyn Display, report: &mut dyn FnMut(Draft)) {
     let has_prefix = |prefix: &str| text.get(..prefix.len()).is_some_and(|start| start.eq_ignore_ascii_case(prefix));
     if !has_prefix("http://") && !has_prefix("https://") {
         report(
@@ -266,7 +268,7 @@ fn check_url_template(text: &str, name: &str, report: &mut dyn FnMut(Draft)) {
     }
 }
 
-fn check_line_breaks(text: &str, name: &str, report: &mut dyn FnMut(Draft)) {
+fn check_line_breaks(text: &str, name: &dyn Display, report: &mut dyn FnMut(Draft)) {
     if text.contains(['\r', '\n', '\0']) {
         report(
             Draft::error(Code::BadHeaderValue, format!("{name} holds a line break or NUL"))
@@ -293,7 +295,7 @@ fn check_header_name(text: &str, report: &mut dyn FnMut(Draft)) {
     }
 }
 
-fn check_secret_ref(text: &str, name: &str, report: &mut dyn FnMut(Draft)) {
+fn check_secret_ref(text: &str, name: &dyn Display, report: &mut dyn FnMut(Draft)) {
     if let Some(c) = text.chars().find(|c| !(c.is_ascii_alphanumeric() || matches!(c, '_' | '-'))) {
         report(
             Draft::error(Code::BadSecretRef, format!("{name} may not contain `{}`", shown(&c.to_string())))
@@ -303,7 +305,7 @@ fn check_secret_ref(text: &str, name: &str, report: &mut dyn FnMut(Draft)) {
 }
 
 /// The path language of custom-tools §8.
-fn check_json_path(text: &str, name: &str, report: &mut dyn FnMut(Draft)) {
+fn check_json_path(text: &str, name: &dyn Display, report: &mut dyn FnMut(Draft)) {
     if !is_json_path(text) {
         report(
             Draft::warning(Code::BadJsonPath, format!("{name} `{}` is outside the path language", shown(text)))
@@ -345,13 +347,13 @@ mod tests {
 
     fn codes(form: Form, text: &str) -> Vec<Code> {
         let mut codes = Vec::new();
-        form.check(text, "`it`", &mut |draft| codes.push(draft.code));
+        form.check(text, &"`it`", &mut |draft| codes.push(draft.code));
         codes
     }
 
     fn help(form: Form, text: &str) -> Option<String> {
         let mut help = None;
-        form.check(text, "`it`", &mut |draft| help = draft.help);
+        form.check(text, &"`it`", &mut |draft| help = draft.help);
         help
     }
 

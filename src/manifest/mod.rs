@@ -13,6 +13,7 @@ mod fix;
 mod form;
 mod model;
 mod number;
+mod portability;
 mod read;
 mod rules;
 mod shape;
@@ -37,7 +38,8 @@ pub(crate) use model::{
     Author, DeclarativeHttpRuntime, Development, LegacyCustomToolRuntime, Lifecycle, Manifest, McpImportRuntime, PackageGuidance,
     Permissions, ProcessRuntime, RemoteHttpRuntime, Runtime,
 };
-pub(crate) use read::{Reading, read};
+pub(crate) use portability::{Client, clients_listed};
+pub(crate) use read::{Reading, read, read_for};
 pub(crate) use rules::Hijack;
 
 /// Where the JSON Schema of a manifest is published: what `--fix` adds as `$schema`, and the schema's own `$id`.

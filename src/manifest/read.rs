@@ -5,6 +5,7 @@ use crate::base::limits::MANIFEST_BYTES;
 
 use super::collect::{Draft, Found, Path};
 use super::model::Manifest;
+use super::portability::Client;
 use super::{Code, Finding, build, rules, walk};
 
 /// What a file says.
@@ -21,6 +22,11 @@ pub(crate) struct Reading {
 
 /// Reads a manifest: all findings at once, the model if none is an error.
 pub(crate) fn read(bytes: &[u8]) -> Reading {
+    read_for(bytes, &[])
+}
+
+/// As [`read`], with what each of `clients` would refuse, cut or misread.
+pub(crate) fn read_for(bytes: &[u8], clients: &[Client]) -> Reading {
     let mut found = Found::default();
     if bytes.len() as u64 > MANIFEST_BYTES {
         found.add(&Path::Root, Span::new(0, 0), too_large(bytes.len()));
@@ -33,8 +39,8 @@ pub(crate) fn read(bytes: &[u8]) -> Reading {
     };
     let document = root.to_value();
     walk::check(&root, &mut found);
-    rules::check(&root, &document, &mut found);
-    let manifest = if found.has_errors() { None } else { build::manifest(document) };
+    let patterns = rules::check(&root, &document, clients, &mut found);
+    let manifest = if found.has_errors() { None } else { build::manifest(document, patterns) };
     Reading { manifest, id: text(&root, "id"), version: text(&root, "version"), findings: found.finish(bytes) }
 }
 

@@ -1,6 +1,8 @@
 //! Placeholders in texts of a manifest: `${NAME}` of `remote-http` headers (manifest §4), and what is reported of
 //! `{{name}}` in HTTP specs (manifest §6).
 
+use std::fmt::Display;
+
 use crate::http::{body_fault, stray_placeholder};
 
 use super::Code;
@@ -35,7 +37,7 @@ fn name_at(inside: &str) -> Option<&str> {
 }
 
 /// Outside well-formed placeholders there may be neither `${` nor `}` (manifest §4).
-pub(super) fn check_variables(text: &str, name: &str, report: &mut dyn FnMut(Draft)) {
+pub(super) fn check_variables(text: &str, name: &dyn Display, report: &mut dyn FnMut(Draft)) {
     let rest: String = split(text).into_iter().map(|(plain, _)| plain).collect();
     if let Some(at) = rest.find("${").or_else(|| rest.find('}')) {
         report(
@@ -46,7 +48,7 @@ pub(super) fn check_variables(text: &str, name: &str, report: &mut dyn FnMut(Dra
 }
 
 /// Warns of a `{{` that starts no placeholder: it is sent as it stands.
-pub(super) fn check_parameters(text: &str, name: &str, report: &mut dyn FnMut(Draft)) {
+pub(super) fn check_parameters(text: &str, name: &dyn Display, report: &mut dyn FnMut(Draft)) {
     if let Some(stray) = stray_placeholder(text) {
         report(
             Draft::warning(
@@ -59,7 +61,7 @@ pub(super) fn check_parameters(text: &str, name: &str, report: &mut dyn FnMut(Dr
 }
 
 /// A body is JSON once a value stands for each placeholder. `{{` and `}}` are ordinary brackets in it.
-pub(super) fn check_body(text: &str, name: &str, report: &mut dyn FnMut(Draft)) {
+pub(super) fn check_body(text: &str, name: &dyn Display, report: &mut dyn FnMut(Draft)) {
     if let Some(fault) = body_fault(text) {
         report(
             Draft::error(Code::BadBodyTemplate, format!("{name} is not JSON: {fault}"))
@@ -87,7 +89,7 @@ mod tests {
             ("${${A}", false),
         ] {
             let mut found = 0;
-            check_variables(text, "`it`", &mut |_| found += 1);
+            check_variables(text, &"`it`", &mut |_| found += 1);
             assert_eq!(found == 0, is_good, "{text}");
         }
         assert_eq!(variables("Bearer ${A_1} ${b} ${C}${").collect::<Vec<_>>(), ["A_1", "C"]);

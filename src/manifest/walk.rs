@@ -49,7 +49,7 @@ fn check_shape(shape: &'static Shape, node: &Node, path: &Path<'_>, found: &mut 
 }
 
 fn check_wrong_type(shape: &Shape, node: &Node, path: &Path<'_>, found: &mut Found) {
-    let draft = Draft::error(Code::WrongType, format!("{} must be {}, found {}", path.name(), shape.wanted(), with_article(node)));
+    let draft = Draft::error(Code::WrongType, format!("{} must be {}, found {}", path, shape.wanted(), with_article(node)));
     found.at(path, node, draft.help_if(help_for_type(shape, node)));
 }
 
@@ -96,25 +96,24 @@ fn check_text(text: Text, string: &str, span: Span, path: &Path<'_>, found: &mut
         found.add(
             path,
             span,
-            Draft::error(Code::TooShort, format!("{} is empty", path.name()))
+            Draft::error(Code::TooShort, format!("{path} is empty"))
                 .help("write at least one character, or leave the key out if it is optional"),
         );
         return;
     }
     if !form.judges_length() && is_too_long {
         let length = utf16_len(string);
-        let draft = Draft::error(Code::TooLong, format!("{} has {length} characters, allowed are at most {max}", path.name()));
+        let draft = Draft::error(Code::TooLong, format!("{path} has {length} characters, allowed are at most {max}"));
         found.add(path, span, draft.help(format!("shorten it by {}", count((length - max) as u64, "character"))));
     }
     if form.is_read() && min > 0 && string.trim().is_empty() {
         found.add(
             path,
             span,
-            Draft::warning(Code::BlankText, format!("{} has nothing but blanks", path.name()))
-                .help("people and models choose by this text"),
+            Draft::warning(Code::BlankText, format!("{path} has nothing but blanks")).help("people and models choose by this text"),
         );
     }
-    form.check(string, &path.name(), &mut |draft| found.add(path, span, draft));
+    form.check(string, path, &mut |draft| found.add(path, span, draft));
 }
 
 fn check_word(words: &[&'static str], string: &str, node: &Node, path: &Path<'_>, found: &mut Found) {
@@ -122,14 +121,14 @@ fn check_word(words: &[&'static str], string: &str, node: &Node, path: &Path<'_>
         return;
     }
     let message = match words {
-        [word] => format!("{} must be `{word}`, found `{}`", path.name(), shown(string)),
-        _ => format!("{} can't be `{}`; allowed are {}", path.name(), shown(string), listed(words.iter().copied())),
+        [word] => format!("{} must be `{word}`, found `{}`", path, shown(string)),
+        _ => format!("{} can't be `{}`; allowed are {}", path, shown(string), listed(words.iter().copied())),
     };
     found.at(path, node, Draft::error(Code::UnknownWord, message).help_if(help_for_word(string, words)));
 }
 
 fn check_integer(min: i64, max: i64, number: &str, node: &Node, path: &Path<'_>, found: &mut Found) {
-    let name = path.name();
+    let name = path;
     match number::integer(number) {
         None => {
             let draft = Draft::error(Code::NotAnInteger, format!("{name} must be an integer, found `{}`", shown(number)));
@@ -159,14 +158,14 @@ fn check_schema_version(number: &str, node: &Node, path: &Path<'_>, found: &mut 
         _ => found.at(
             path,
             node,
-            Draft::error(Code::OutOfRange, format!("{} must be 1, found {}", path.name(), shown(number)))
+            Draft::error(Code::OutOfRange, format!("{} must be 1, found {}", path, shown(number)))
                 .help("there is no other version yet: write `1`"),
         ),
     }
 }
 
 fn check_size(min: usize, max: usize, size: usize, unit: &str, node: &Node, path: &Path<'_>, found: &mut Found) {
-    let name = path.name();
+    let name = path;
     if size < min {
         found.at(
             path,
@@ -214,7 +213,7 @@ pub(super) fn opening(node: &Node) -> Span {
 fn report_missing(object: &Object, field: &Field, node: &Node, members: &[Member], path: &Path<'_>, found: &mut Found) {
     let owner = match path {
         Path::Root => String::new(),
-        _ => format!(" in {}", path.name()),
+        _ => format!(" in {path}"),
     };
     let lookalike = members
         .iter()
@@ -245,12 +244,11 @@ fn check_one_of(object: &Object, node: &Node, path: &Path<'_>, found: &mut Found
     let either = keys.join(" or ");
     match given.as_slice() {
         [_] => {}
-        [] => found.add(path, opening(node), Draft::error(Code::ConflictingKeys, format!("{} needs either {either}", path.name()))),
+        [] => found.add(path, opening(node), Draft::error(Code::ConflictingKeys, format!("{path} needs either {either}"))),
         [.., last] => found.add(
             &path.key(&last.key),
             last.key_span,
-            Draft::error(Code::ConflictingKeys, format!("{} has {either}, only one of which may be given", path.name()))
-                .help("remove the other"),
+            Draft::error(Code::ConflictingKeys, format!("{path} has {either}, only one of which may be given")).help("remove the other"),
         ),
     }
 }
@@ -265,7 +263,7 @@ fn check_unknown(object: &'static Object, member: &Member, members: &[Member], p
     }
     let message = match path {
         Path::Root => format!("unknown key `{}`", shown(&member.key)),
-        _ => format!("unknown key `{}` in {}", shown(&member.key), path.name()),
+        _ => format!("unknown key `{}` in {}", shown(&member.key), path),
     };
     let draft = Draft { severity, ..Draft::error(Code::UnknownKey, message) };
     found.add(&path.key(&member.key), member.key_span, draft.help(help_for_key(object, member, members)));
@@ -332,7 +330,7 @@ fn check_tagged(tag: &'static str, variants: &'static [Variant], node: &Node, me
             found.at(&key, value, draft.help(format!("one of {}", listed(words))));
         }
         None => {
-            let draft = Draft::error(Code::MissingKey, format!("`{tag}` is missing in {}", path.name()));
+            let draft = Draft::error(Code::MissingKey, format!("`{tag}` is missing in {path}"));
             found.add(&key, opening(node), draft.help(format!("it has to be one of {}", listed(words))));
         }
     }
@@ -408,7 +406,7 @@ fn check_hidden_below(node: &Node, path: &Path<'_>, found: &mut Found) {
     match &node.kind {
         Kind::String(text) => {
             if let Some(points) = hidden_points(text) {
-                found.at(path, node, hidden_draft(&path.name(), &points));
+                found.at(path, node, hidden_draft(path, &points));
             }
         }
         Kind::Array(items) => items.iter().enumerate().for_each(|(index, item)| check_hidden_below(item, &path.index(index), found)),
@@ -416,7 +414,7 @@ fn check_hidden_below(node: &Node, path: &Path<'_>, found: &mut Found) {
             for member in members {
                 let path = path.key(&member.key);
                 if let Some(points) = hidden_points(&member.key) {
-                    found.add(&path, member.key_span, hidden_draft("the key", &points));
+                    found.add(&path, member.key_span, hidden_draft(&"the key", &points));
                 }
                 check_hidden_below(&member.value, &path, found);
             }

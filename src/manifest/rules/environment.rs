@@ -5,12 +5,14 @@ use std::collections::HashMap;
 use serde_json::Value;
 
 use super::{Context, Declared, Hijack, flag, text};
-use crate::base::json::Kind;
+use crate::base::json::{Kind, Node};
 use crate::manifest::Code;
 use crate::manifest::collect::{Draft, Found, Path, shown};
-use crate::tool::{Pattern, Variable, VariableKind, VariableName};
+use crate::tool::{Pattern, ValueFault, Variable, VariableKind, VariableName};
 
-pub(super) fn check(context: &Context<'_>, document: &Value, found: &mut Found) {
+/// Returns the compiled pattern of each variable, in order.
+pub(super) fn check(context: &Context<'_>, document: &Value, found: &mut Found) -> Vec<Option<Pattern>> {
+    let mut patterns = Vec::with_capacity(context.variables.len());
     let list = Path::Root.key("environment");
     let mut seen: HashMap<&str, usize> = HashMap::new();
     for declared in &context.variables {
@@ -28,8 +30,9 @@ pub(super) fn check(context: &Context<'_>, document: &Value, found: &mut Found) 
             }
         }
         let value = document.get("environment").and_then(|list| list.get(declared.index));
-        check_one(declared, value, &path, found);
+        patterns.push(check_one(declared, value, &path, found));
     }
+    patterns
 }
 
 fn hijack_draft(hijack: Hijack, name: &str, is_for_agents: bool) -> Draft {
@@ -50,37 +53,14 @@ fn hijack_draft(hijack: Hijack, name: &str, is_for_agents: bool) -> Draft {
     }
 }
 
-fn check_one(declared: &Declared<'_>, value: Option<&Value>, path: &Path<'_>, found: &mut Found) {
+fn check_one(declared: &Declared<'_>, value: Option<&Value>, path: &Path<'_>, found: &mut Found) -> Option<Pattern> {
     let node = declared.node;
+    let pattern = check_pattern(node, path, found);
     let kind = text(node, "type").and_then(|(word, node)| Some((VariableKind::from_word(word)?, node)));
-    let pattern = text(node, "pattern").and_then(|(text, node)| match Pattern::compile(text) {
-        Ok(pattern) => {
-            if let Some(construct) = pattern.non_linear_construct() {
-                let draft = Draft::warning(Code::SlowPattern, format!("`pattern` uses {construct}, which can take very long"));
-                found.at(
-                    &path.key("pattern"),
-                    node,
-                    draft.help("a match is given up at a step limit; most checks can be written without it"),
-                );
-            }
-            Some(pattern)
-        }
-        Err(fault) => {
-            found.at(&path.key("pattern"), node, Draft::error(Code::BadPattern, format!("`pattern` {fault}")));
-            None
-        }
-    });
     if let Some((kind, node)) = kind
         && kind != VariableKind::String
     {
-        if declared.is_secret {
-            let draft = Draft::error(Code::SecretNotString, format!("a secret must be of type `string`, found `{kind}`"));
-            found.at(&path.key("type"), node, draft.help("keychains keep text: write `string` and read the text in the tool"));
-        }
-        if let Some(pattern) = declared.node.get("pattern") {
-            let draft = Draft::error(Code::PatternNotString, format!("only strings have a pattern, the variable is of type `{kind}`"));
-            found.at(&path.key("pattern"), &pattern.value, draft.help("use `enum`, or the type `string`"));
-        }
+        check_only_for_strings(declared, kind, node, path, found);
     }
     if let Some(member) = node.get("enum")
         && member.value.kind == Kind::Array(Vec::new())
@@ -88,34 +68,54 @@ fn check_one(declared: &Declared<'_>, value: Option<&Value>, path: &Path<'_>, fo
         let draft = Draft::warning(Code::TooFewItems, "`enum` is empty, so it allows nothing or everything, depending on the host");
         found.at(&path.key("enum"), &member.value, draft.help("list the values that are allowed, or leave the key out"));
     }
-    if let (Some(default), Some((kind, _))) = (node.get("default"), kind) {
-        check_default(declared, default, value, kind, pattern, path, found);
-    } else if let (true, Some(default)) = (declared.is_secret, node.get("default")) {
-        found.at(&path.key("default"), &default.value, secret_default());
+    if let Some(default) = node.get("default") {
+        let path = path.key("default");
+        if declared.is_secret {
+            let draft = Draft::error(Code::SecretWithDefault, "a secret can't have a default");
+            found.at(&path, &default.value, draft.help("everybody who has the package could read it; remove the key"));
+        } else if let (Some((kind, _)), Some(value)) = (kind, value)
+            && let Some(fault) = default_fault(value, kind, pattern.as_ref())
+        {
+            let draft = Draft::error(Code::BadDefault, format!("`default` {fault}"));
+            found.at(&path, &default.value, draft.help("a default follows the rules of its own variable"));
+        }
+    }
+    pattern
+}
+
+fn check_pattern(variable: &Node, path: &Path<'_>, found: &mut Found) -> Option<Pattern> {
+    let (text, node) = text(variable, "pattern")?;
+    let path = path.key("pattern");
+    match Pattern::compile(text) {
+        Ok(pattern) => {
+            if let Some(construct) = pattern.non_linear_construct() {
+                let draft = Draft::warning(Code::SlowPattern, format!("`pattern` uses {construct}, which can take very long"));
+                found.at(&path, node, draft.help("a match is given up at a step limit; most checks can be written without it"));
+            }
+            Some(pattern)
+        }
+        Err(fault) => {
+            found.at(&path, node, Draft::error(Code::BadPattern, format!("`pattern` {fault}")));
+            None
+        }
     }
 }
 
-fn secret_default() -> Draft {
-    Draft::error(Code::SecretWithDefault, "a secret can't have a default")
-        .help("everybody who has the package could read it; remove the key")
-}
-
-fn check_default(
-    declared: &Declared<'_>,
-    default: &crate::base::json::Member,
-    value: Option<&Value>,
-    kind: VariableKind,
-    pattern: Option<Pattern>,
-    path: &Path<'_>,
-    found: &mut Found,
-) {
-    let path = path.key("default");
+fn check_only_for_strings(declared: &Declared<'_>, kind: VariableKind, node: &Node, path: &Path<'_>, found: &mut Found) {
     if declared.is_secret {
-        return found.at(&path, &default.value, secret_default());
+        let draft = Draft::error(Code::SecretNotString, format!("a secret must be of type `string`, found `{kind}`"));
+        found.at(&path.key("type"), node, draft.help("keychains keep text: write `string` and read the text in the tool"));
     }
-    let Some(value) = value else { return };
-    let Some(default_value) = value.get("default") else { return };
-    let variable = Variable {
+    if let Some(pattern) = declared.node.get("pattern") {
+        let draft = Draft::error(Code::PatternNotString, format!("only strings have a pattern, the variable is of type `{kind}`"));
+        found.at(&path.key("pattern"), &pattern.value, draft.help("use `enum`, or the type `string`"));
+    }
+}
+
+/// Returns why the default of a plain variable isn't one of its values.
+fn default_fault(variable: &Value, kind: VariableKind, pattern: Option<&Pattern>) -> Option<ValueFault> {
+    let default = variable.get("default")?;
+    let rules = Variable {
         name: any_name(),
         title: String::new(),
         description: None,
@@ -123,17 +123,11 @@ fn check_default(
         required: false,
         secret: false,
         default: None,
-        allowed: value.get("enum").and_then(Value::as_array).cloned().unwrap_or_default(),
-        pattern: pattern.filter(|_| kind == VariableKind::String),
+        allowed: variable.get("enum").and_then(Value::as_array).cloned().unwrap_or_default(),
+        pattern: pattern.filter(|_| kind == VariableKind::String).cloned(),
         agent_configurable: false,
     };
-    if let Err(fault) = variable.check(default_value) {
-        found.at(
-            &path,
-            &default.value,
-            Draft::error(Code::BadDefault, format!("`default` {fault}")).help("a default follows the rules of its own variable"),
-        );
-    }
+    rules.check(default).err()
 }
 
 /// The check of a value doesn't look at the name, which may be wrong itself.

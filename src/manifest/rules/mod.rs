@@ -13,17 +13,22 @@ mod tools;
 use serde_json::Value;
 
 use crate::base::json::{Kind, Node};
+use crate::tool::Pattern;
 
 use super::Code;
 use super::collect::{Draft, Found, Path};
+use super::portability::{self, Client};
 
 pub(crate) use hijack::Hijack;
 pub(super) use permissions::{LISTS, repeated};
 
 /// Reports every rule that `root` breaks. `document` is the same tree as a value.
-pub(super) fn check(root: &Node, document: &Value, found: &mut Found) {
+/// For `clients` also what they would refuse, cut or misread.
+///
+/// Returns the compiled pattern of each variable, in order.
+pub(super) fn check(root: &Node, document: &Value, clients: &[Client], found: &mut Found) -> Vec<Option<Pattern>> {
     if !matches!(root.kind, Kind::Object(_)) {
-        return;
+        return Vec::new();
     }
     if root.get("$schema").is_none() {
         let draft = Draft::advice(Code::MissingSchemaKey, "`$schema` is missing, so editors can't check this file while you type");
@@ -32,25 +37,29 @@ pub(super) fn check(root: &Node, document: &Value, found: &mut Found) {
     }
     let context = Context::of(root, document);
     tools::check(&context, found);
-    environment::check(&context, document, found);
+    let patterns = environment::check(&context, document, found);
     permissions::check(root, found);
     runtime::check(&context, found);
+    for client in clients {
+        portability::check(*client, &context, found);
+    }
+    patterns
 }
 
 /// What several rules look at.
-struct Context<'a> {
-    root: &'a Node,
-    package: Option<&'a str>,
+pub(super) struct Context<'a> {
+    pub(super) root: &'a Node,
+    pub(super) package: Option<&'a str>,
     adapter: Option<&'a str>,
-    tools: Vec<Tool<'a>>,
+    pub(super) tools: Vec<Tool<'a>>,
     variables: Vec<Declared<'a>>,
 }
 
 /// One tool, as far as it can be read.
-struct Tool<'a> {
-    index: usize,
-    node: &'a Node,
-    name: Option<(&'a str, &'a Node)>,
+pub(super) struct Tool<'a> {
+    pub(super) index: usize,
+    pub(super) node: &'a Node,
+    pub(super) name: Option<(&'a str, &'a Node)>,
     input_schema: Option<&'a Value>,
     output_schema: Option<&'a Value>,
 }
@@ -107,7 +116,7 @@ fn items<'a>(node: &'a Node, key: &str) -> impl Iterator<Item = (usize, &'a Node
 }
 
 /// Returns the string under `key`, and its node.
-fn text<'a>(node: &'a Node, key: &str) -> Option<(&'a str, &'a Node)> {
+pub(super) fn text<'a>(node: &'a Node, key: &str) -> Option<(&'a str, &'a Node)> {
     let value = &node.get(key)?.value;
     match &value.kind {
         Kind::String(text) => Some((text, value)),

@@ -190,7 +190,7 @@ fn is_reference(text: &str) -> bool {
 /// Every placeholder is a parameter that always has a value (design §4, custom-tools §6).
 fn check_template(tool: Option<&Tool<'_>>, template: &str, node: &Node, path: &Path<'_>, found: &mut Found) {
     if has_literal_secret(template) {
-        let draft = Draft::warning(Code::SecretInFile, format!("{} holds what looks like a credential", path.name()));
+        let draft = Draft::warning(Code::SecretInFile, format!("{path} holds what looks like a credential"));
         found.at(path, node, draft.help("declare a secret under `environment` and send it in a header with `secretRef`"));
     }
     let Some(schema) = tool.and_then(|tool| tool.input_schema) else { return };

@@ -73,7 +73,7 @@ fn check_schema(schema: &Value, node: &Node, path: &Path<'_>, found: &mut Found)
             LintKind::UnfitDefault => Code::UnfitDefault,
         };
         // The missing type of an input schema is an error of its own.
-        if lint.pointer.is_empty() && lint.kind == LintKind::MissingType && path.name() == "`inputSchema`" {
+        if lint.pointer.is_empty() && lint.kind == LintKind::MissingType && matches!(path, Path::Key(_, "inputSchema")) {
             continue;
         }
         add(&lint.pointer, Draft::warning(code, lint.message).help_if(lint.help));
