@@ -30,6 +30,8 @@ mod published;
 
 #[cfg(test)]
 mod cases;
+#[cfg(test)]
+mod mutations;
 
 pub(crate) use code::Code;
 pub(crate) use finding::{Finding, Severity};
