@@ -74,7 +74,7 @@ const CRATES: &[(&str, &[&str])] = &[
     ("jiff", &["base"]),
     ("aho_corasick", &["base"]),
     ("strsim", &["base"]),
-    ("notify", &["cli"]),
+    ("notify", &["ops"]),
     ("tokio", &["child", "runtime", "capability", "net", "registry", "ops", "serve", "cli"]),
     ("nix", &["base", "child", "package", "store", "sandbox", "runtime", "ops", "report", "cli"]),
 ];

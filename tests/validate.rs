@@ -1,7 +1,10 @@
 //! `validate` from outside: what people and programs see, and the exit codes.
 
+use std::io::{BufRead as _, BufReader};
+use std::process::Stdio;
+
 use insta::assert_snapshot;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::world::World;
 
@@ -108,7 +111,7 @@ fn broken_text_is_a_finding_with_its_place() {
         let world = World::new().file("m.json", text);
         let output = world.output(["validate", "m.json", "--json"]);
         assert_eq!(output.status.code(), Some(1), "{code}");
-        let answer: serde_json::Value = serde_json::from_slice(&output.stdout).expect("JSON");
+        let answer: Value = serde_json::from_slice(&output.stdout).expect("JSON");
         let findings = answer["data"]["manifests"][0]["findings"].as_array().expect("a list");
         let found = findings.iter().find(|finding| finding["code"] == format!("spark::manifest::{code}"));
         let place = found.map(|finding| (&finding["line"], &finding["column"]));
@@ -205,7 +208,7 @@ fn ten_mistakes_are_ten_findings_each_at_its_place() {
     let world = World::new().file("ten/spark-tool.json", TEN);
     let output = world.output(["validate", "ten", "--json"]);
     assert_eq!(output.status.code(), Some(1));
-    let answer: serde_json::Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    let answer: Value = serde_json::from_slice(&output.stdout).expect("JSON");
     let errors: Vec<_> = answer["data"]["manifests"][0]["findings"]
         .as_array()
         .expect("a list")
@@ -308,4 +311,20 @@ fn fix_repairs_the_file_and_tells_what_it_did() {
     {"format":1,"command":"validate","ok":false,"error":{"code":"spark::validate::fix_stdin","message":"what comes on stdin can't be repaired","help":"--fix takes files and folders","details":{}}}
     [exit 2]
     "#);
+}
+
+#[cfg(unix)]
+#[test]
+fn watch_checks_again_at_every_change_until_it_is_interrupted() {
+    let world = World::new().file("hello/spark-tool.json", GOOD);
+    let mut child = world.command(["validate", "hello", "--watch", "--json"]).stdout(Stdio::piped()).spawn().expect("it runs");
+    let mut lines = BufReader::new(child.stdout.take().expect("piped")).lines();
+    let mut next = || -> Value { serde_json::from_str(&lines.next().expect("a line").expect("text")).expect("JSON") };
+    assert_eq!(next()["ok"], true);
+    let _world = world.file("hello/spark-tool.json", "{}");
+    assert_eq!(next()["ok"], false);
+    let pid = nix::unistd::Pid::from_raw(i32::try_from(child.id()).expect("a pid"));
+    nix::sys::signal::kill(pid, nix::sys::signal::Signal::SIGINT).expect("sent");
+    assert_eq!(next()["error"]["code"], "spark::interrupted");
+    assert_eq!(child.wait().expect("it ends").code(), Some(130));
 }

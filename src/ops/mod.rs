@@ -11,6 +11,7 @@ mod stdin;
 mod target;
 
 pub(crate) mod validate;
+pub(crate) mod watch;
 
 pub(crate) use ask::{Ask, AskError, Choice, Consent, Field, How, NoAsking, Question};
 pub(crate) use input::{InputArgs, InputError, assemble, parse_json};

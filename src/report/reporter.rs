@@ -60,6 +60,7 @@ struct Shared {
     /// Held while bytes go out, so that two threads never mix theirs.
     streams: Mutex<Streams>,
     is_answered: AtomicBool,
+    is_stream: AtomicBool,
     is_closed: AtomicBool,
 }
 
@@ -76,7 +77,8 @@ impl Failing for OutputError {
 
 impl Reporter {
     pub(crate) fn new(setup: ReporterSetup) -> Self {
-        Self(Arc::new(Shared { setup, streams: Mutex::default(), is_answered: AtomicBool::new(false), is_closed: AtomicBool::new(false) }))
+        let (is_answered, is_stream, is_closed) = Default::default();
+        Self(Arc::new(Shared { setup, streams: Mutex::default(), is_answered, is_stream, is_closed }))
     }
 
     pub(crate) fn format(&self) -> Format {
@@ -97,14 +99,14 @@ impl Reporter {
         self.0.is_closed.load(Ordering::Relaxed)
     }
 
+    /// Makes of every answer that follows, failures included, one line of a stream.
+    pub(crate) fn begin_stream(&self) {
+        self.0.is_stream.store(true, Ordering::Relaxed);
+    }
+
     /// Gives the command's one answer: `data` for programs, `human` for people. `ok` says whether it is yes.
     pub(crate) fn answer<T: Serialize>(&self, ok: bool, data: &T, human: impl FnOnce(Look) -> String) -> Result<(), OutputError> {
         self.0.is_answered.store(true, Ordering::Relaxed);
-        self.item(ok, data, human)
-    }
-
-    /// Gives one part of an answer that is a stream: one object a line.
-    pub(crate) fn item<T: Serialize>(&self, ok: bool, data: &T, human: impl FnOnce(Look) -> String) -> Result<(), OutputError> {
         match self.0.setup.format {
             Format::Json => self.out(&self.envelope(Body::Data { ok, data })),
             Format::Human | Format::Sarif | Format::Github | Format::Junit => self.out(&human(self.0.setup.stdout)),
@@ -131,7 +133,7 @@ impl Reporter {
     fn failure_text(&self, failure: &Failure) -> (Stream, String) {
         self.log("error", &format!("{} {failure}", failure.code()));
         let is_first = !self.0.is_answered.swap(true, Ordering::Relaxed);
-        if self.0.setup.format == Format::Json && is_first {
+        if self.0.setup.format == Format::Json && (is_first || self.0.is_stream.load(Ordering::Relaxed)) {
             (Stream::Out, self.envelope::<()>(Body::Error(&ErrorWire::from(failure))))
         } else {
             (Stream::Err, super::failure::report(failure, self.0.setup.stderr))
