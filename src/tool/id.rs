@@ -162,11 +162,16 @@ fn check_variable_name(text: &str) -> Result<(), IdError> {
 fn check_capability_name(text: &str) -> Result<(), IdError> {
     check_length(text, 3, 160)?;
     check_characters(text, |c| c.is_ascii_lowercase() || c.is_ascii_digit() || matches!(c, '.' | '_' | '-'), "a-z, 0-9, `.`, `_` and `-`")?;
-    check_start(text, |c| c.is_ascii_lowercase(), "a-z")?;
     if !text.contains('.') {
         return Err(IdError::NoDot);
     }
-    if text.split('.').skip(1).any(str::is_empty) { Err(IdError::TwoDots) } else { Ok(()) }
+    for word in text.split('.') {
+        if word.is_empty() {
+            return Err(IdError::TwoDots);
+        }
+        check_start(word, |c| c.is_ascii_lowercase(), "a-z, and so must each word behind a dot")?;
+    }
+    Ok(())
 }
 
 /// A package version as the manifest writes it: `1.2.3`, `1.2.3-beta.1` or `1.2.3+build`, never both suffixes
@@ -357,7 +362,10 @@ mod tests {
     fn tool_variable_and_capability_names_follow_their_grammar() {
         check::<ToolName>(&["say_hello", "a1", "a-b"], &["a", "1a", "Say", "a b", "a.b", "_ab"]);
         check::<VariableName>(&["A", "_A1", "API_KEY"], &["", "1A", "a", "A-B", "A B"]);
-        check::<CapabilityName>(&["http.fetch", "storage.kv.get", "a_b.c-d"], &["http", "http.", ".fetch", "a..b", "A.b", "1a.b"]);
+        check::<CapabilityName>(
+            &["http.fetch", "storage.kv.get", "a_b.c-d"],
+            &["http", "http.", ".fetch", "a..b", "A.b", "1a.b", "a.1b", "a._b"],
+        );
     }
 
     // H: A-11
