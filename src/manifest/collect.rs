@@ -107,14 +107,21 @@ impl Found {
         kept.push(Finding { code, severity, message, help, pointer, span: Some(span), place: None });
     }
 
-    /// Says whether another finding of this severity would be kept. Only costly ones need to ask.
-    pub(super) fn has_room(&self, severity: Severity) -> bool {
+    /// As [`Self::add`], for a draft that is costly to make: it isn't made if it would only be counted.
+    pub(super) fn add_with(&mut self, severity: Severity, path: &Path<'_>, span: Span, draft: impl FnOnce() -> Draft) {
+        if self.has_room(severity) {
+            self.add_at_pointer(path.pointer(), span, Draft { severity, ..draft() });
+        } else {
+            self.leave_out(severity);
+        }
+    }
+
+    fn has_room(&self, severity: Severity) -> bool {
         let kept = if severity == Severity::Error { &self.errors } else { &self.others };
         kept.len() < FINDINGS
     }
 
-    /// Counts a finding that has no room.
-    pub(super) fn leave_out(&mut self, severity: Severity) {
+    fn leave_out(&mut self, severity: Severity) {
         if severity == Severity::Error {
             self.errors_left_out += 1;
         } else {

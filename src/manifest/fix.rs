@@ -4,7 +4,7 @@
 //! list that stand there again. Of a file that isn't JSON only the byte order mark is taken away.
 
 use crate::base::json::{FaultKind, Kind, Member, Node, Span, read_tree};
-use crate::base::limits::MANIFEST_BYTES;
+use crate::base::limits::{FINDINGS, MANIFEST_BYTES};
 use crate::base::text::misspelt;
 
 use super::SCHEMA_URL;
@@ -88,10 +88,11 @@ fn plan_renames(object: &'static Object, node: &Node, edits: &mut Vec<Edit>) {
     let free: Vec<&'static str> = object.keys().filter(|key| node.get(key).is_none()).collect();
     let meant = |member: &Member| {
         let is_ours = object.unknown == Unknown::Tolerated && member.key.starts_with("x-");
-        let is_unknown = object.field(&member.key).is_none() && !is_ours;
-        is_unknown.then(|| misspelt(&member.key, free.iter().copied())).flatten()
+        if is_ours { None } else { misspelt(&member.key, free.iter().copied()) }
     };
-    let renames: Vec<(&Member, &'static str)> = members.iter().filter_map(|member| Some((member, meant(member)?))).collect();
+    // Of a file that isn't a manifest at all nobody wants every key renamed.
+    let unknown = members.iter().filter(|member| object.field(&member.key).is_none()).take(FINDINGS);
+    let renames: Vec<(&Member, &'static str)> = unknown.filter_map(|member| Some((member, meant(member)?))).collect();
     for (member, key) in &renames {
         let is_alone = renames.iter().filter(|(_, other)| other == key).count() == 1;
         let fits = object.field(key).is_some_and(|field| accepts_type(&field.shape, &member.value));

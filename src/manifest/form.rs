@@ -119,7 +119,7 @@ impl Form {
             Self::Version => r"^[0-9]+\.[0-9]+\.[0-9]+([-+][0-9A-Za-z.-]*[0-9A-Za-z-])?$",
             Self::ToolName => r"^[a-z][a-z0-9_-]+$",
             Self::VariableName => r"^[A-Z_][A-Z0-9_]*$",
-            Self::CapabilityName => r"^[a-z][a-z0-9_-]*(\.[a-z0-9_-]+)+$",
+            Self::CapabilityName => r"^[a-z][a-z0-9_-]*(\.[a-z][a-z0-9_-]*)+$",
             Self::Url => r"^[A-Za-z][A-Za-z0-9+.-]*:",
             Self::HttpUrl | Self::UrlTemplate => r"^[Hh][Tt][Tt][Pp][Ss]?://",
             Self::RelativePath => r"^[^/\\][^\\]*$",

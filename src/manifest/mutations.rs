@@ -328,3 +328,34 @@ fn hostile_schemas_end_in_findings() {
         assert!(found.is_some_and(|finding| finding.pointer.starts_with("/tools/1/inputSchema")), "{schema}: {findings:?}");
     }
 }
+
+/// Files that make a careless reader compare everything with everything. Nothing is timed: a slip shows as a test that
+/// is slow, and in files of 4 MiB as one that doesn't end.
+#[test]
+fn crowded_files_are_read_in_time() {
+    let many = |item: &dyn Fn(usize) -> String| {
+        let items: Vec<String> = (0..4_000).map(item).collect();
+        items.join(",")
+    };
+    let capabilities = many(&|index| format!("\"capability.a{index}\""));
+    let headers = many(&|index| format!("\"X{index}\":\"${{A{index}}}\""));
+    let specs = many(&|index| format!("\"t{index}\":{{}}"));
+    let tools = many(&|index| format!("{{\"name\":\"t{index}\",\"inputSchema\":{{\"type\":\"object\"}}}}"));
+    let variables = many(&|index| format!("{{\"name\":\"A{index}\",\"type\":\"string\",\"pattern\":\"^a{index}\"}}"));
+    for text in [
+        format!("{{{}}}", many(&|index| format!("\"tool{index}\":0"))),
+        format!("{{{}}}", many(&|index| format!("\"k{index}\":\"\u{e9}\u{202e}\""))),
+        format!("{{\"tools\":[{}]}}", many(&|_| "{}".to_owned())),
+        format!("{{\"tools\":[{tools}]}}"),
+        format!("{{\"environment\":[{variables}]}}"),
+        format!("{{\"permissions\":{{\"requiredSparkCapabilities\":[{capabilities}],\"optionalSparkCapabilities\":[{capabilities}]}}}}"),
+        format!("{{\"runtime\":{{\"adapter\":\"remote-http\",\"headers\":{{{headers}}}}}}}"),
+        format!("{{\"runtime\":{{\"adapter\":\"declarative-http\",\"tools\":{{{specs}}}}},\"tools\":[{tools}]}}"),
+        format!("[{}]", many(&|_| "\"\\ud800\"".to_owned())),
+    ] {
+        let findings = read(text.as_bytes()).findings;
+        assert_eq!(findings.len(), FINDINGS + 1, "{}", &text[..60]);
+        assert_eq!(findings.last().map(|finding| finding.code), Some(Code::TooManyFindings));
+        fix(text.as_bytes());
+    }
+}

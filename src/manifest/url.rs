@@ -45,7 +45,7 @@ fn check_authority(rest: &str) -> Result<(), UrlFault> {
     if host.is_empty() {
         return Err(UrlFault("it has no host"));
     }
-    let is_forbidden = |c: char| c <= ' ' || c == '\u{7f}' || "<>^|\"`{}".contains(c);
+    let is_forbidden = |c: char| c <= ' ' || c == '\u{7f}' || "<>^|".contains(c);
     if host.contains(is_forbidden) {
         return Err(UrlFault("its host holds a character that no host has"));
     }

@@ -211,19 +211,18 @@ pub(super) fn opening(node: &Node) -> Span {
 }
 
 fn report_missing(object: &Object, field: &Field, node: &Node, members: &[Member], path: &Path<'_>, found: &mut Found) {
-    let owner = match path {
-        Path::Root => String::new(),
-        _ => format!(" in {path}"),
-    };
-    let lookalike = members
-        .iter()
-        .take(50)
-        .find(|member| object.field(&member.key).is_none() && nearest(&member.key, object.keys()) == Some(field.key));
-    let help = match lookalike {
-        Some(member) => format!("`{}` looks like it", shown(&member.key)),
-        None => format!("it has to be {}. {}", wanted_in_full(&field.shape), field.doc),
-    };
-    found.add(&path.key(field.key), opening(node), Draft::error(Code::MissingKey, format!("`{}` is missing{owner}", field.key)).help(help));
+    found.add_with(Severity::Error, &path.key(field.key), opening(node), || {
+        let owner = match path {
+            Path::Root => String::new(),
+            _ => format!(" in {path}"),
+        };
+        let is_meant = |member: &&Member| object.field(&member.key).is_none() && nearest(&member.key, object.keys()) == Some(field.key);
+        let help = match members.iter().take(50).find(is_meant) {
+            Some(member) => format!("`{}` looks like it", shown(&member.key)),
+            None => format!("it has to be {}. {}", wanted_in_full(&field.shape), field.doc),
+        };
+        Draft::error(Code::MissingKey, format!("`{}` is missing{owner}", field.key)).help(help)
+    });
 }
 
 fn wanted_in_full(shape: &Shape) -> String {
@@ -258,15 +257,13 @@ fn check_unknown(object: &'static Object, member: &Member, members: &[Member], p
         return;
     }
     let severity = if object.unknown == Unknown::Refused { Severity::Error } else { Severity::Warning };
-    if !found.has_room(severity) {
-        return found.leave_out(severity);
-    }
-    let message = match path {
-        Path::Root => format!("unknown key `{}`", shown(&member.key)),
-        _ => format!("unknown key `{}` in {}", shown(&member.key), path),
-    };
-    let draft = Draft { severity, ..Draft::error(Code::UnknownKey, message) };
-    found.add(&path.key(&member.key), member.key_span, draft.help(help_for_key(object, member, members)));
+    found.add_with(severity, &path.key(&member.key), member.key_span, || {
+        let message = match path {
+            Path::Root => format!("unknown key `{}`", shown(&member.key)),
+            _ => format!("unknown key `{}` in {path}", shown(&member.key)),
+        };
+        Draft::error(Code::UnknownKey, message).help(help_for_key(object, member, members))
+    });
 }
 
 fn help_for_key(object: &'static Object, member: &Member, members: &[Member]) -> String {

@@ -1,10 +1,8 @@
 //! Environment variables: names that are safe to hand to a process, and the rules inside one (manifest §11, §12.1 rule 2).
 
-use std::collections::HashMap;
-
 use serde_json::Value;
 
-use super::{Context, Declared, Hijack, flag, text};
+use super::{Context, Declared, Hijack, ITEMS_LOOKED_AT, flag, text};
 use crate::base::json::{Kind, Node};
 use crate::manifest::Code;
 use crate::manifest::collect::{Draft, Found, Path, shown};
@@ -14,23 +12,21 @@ use crate::tool::{Pattern, ValueFault, Variable, VariableKind, VariableName};
 pub(super) fn check(context: &Context<'_>, document: &Value, found: &mut Found) -> Vec<Option<Pattern>> {
     let mut patterns = Vec::with_capacity(context.variables.len());
     let list = Path::Root.key("environment");
-    let mut seen: HashMap<&str, usize> = HashMap::new();
     for declared in &context.variables {
         let path = list.index(declared.index);
         if let Some((name, node)) = declared.name {
             let path = path.key("name");
-            if let Some(first) = seen.get(name) {
+            if let Some(first) = context.variable(name).filter(|first| first.index != declared.index) {
                 let draft = Draft::error(Code::DuplicateVariable, format!("the variable `{}` is declared twice", shown(name)));
-                found.at(&path, node, draft.help(format!("item {} of `environment` has the same name", first + 1)));
-            } else {
-                seen.insert(name, declared.index);
+                found.at(&path, node, draft.help(format!("item {} of `environment` has the same name", first.index + 1)));
             }
             if let Some(hijack) = Hijack::of(name) {
                 found.at(&path, node, hijack_draft(hijack, name, flag(declared.node, "agentConfigurable")));
             }
         }
         let value = document.get("environment").and_then(|list| list.get(declared.index));
-        patterns.push(check_one(declared, value, &path, found));
+        let is_looked_at = declared.index < ITEMS_LOOKED_AT;
+        patterns.push(if is_looked_at { check_one(declared, value, &path, found) } else { None });
     }
     patterns
 }

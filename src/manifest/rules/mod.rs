@@ -10,6 +10,8 @@ mod runtime;
 mod schemas;
 mod tools;
 
+use std::collections::HashMap;
+
 use serde_json::Value;
 
 use crate::base::json::{Kind, Node};
@@ -53,7 +55,14 @@ pub(super) struct Context<'a> {
     adapter: Option<&'a str>,
     pub(super) tools: Vec<Tool<'a>>,
     variables: Vec<Declared<'a>>,
+    /// Positions by name, the first of each.
+    tools_by_name: HashMap<&'a str, usize>,
+    variables_by_name: HashMap<&'a str, usize>,
 }
+
+/// Of longer lists than the table allows (manifest §2) only so many items are compiled and compared one by one: a file
+/// of 4 MiB has room for a hundred thousand of them.
+pub(super) const ITEMS_LOOKED_AT: usize = 200;
 
 /// One tool, as far as it can be read.
 pub(super) struct Tool<'a> {
@@ -84,26 +93,43 @@ impl<'a> Context<'a> {
             name: text(node, "name"),
             is_secret: flag(node, "secret"),
         });
+        let (tools, variables): (Vec<Tool<'a>>, Vec<Declared<'a>>) = (tools.collect(), variables.collect());
         Self {
             root,
             package: text(root, "id").map(|(id, _)| id),
             adapter: root.get("runtime").and_then(|runtime| text(&runtime.value, "adapter")).map(|(adapter, _)| adapter),
-            tools: tools.collect(),
-            variables: variables.collect(),
+            tools_by_name: first_by_name(tools.iter().map(|tool| tool.name)),
+            variables_by_name: first_by_name(variables.iter().map(|variable| variable.name)),
+            tools,
+            variables,
         }
     }
 
     fn variable(&self, name: &str) -> Option<&Declared<'a>> {
-        self.variables.iter().find(|variable| variable.name.is_some_and(|(known, _)| known == name))
+        self.variables_by_name.get(name).map(|index| &self.variables[*index])
     }
 
     fn variable_names(&self) -> impl Iterator<Item = &'a str> {
-        self.variables.iter().filter_map(|variable| variable.name.map(|(name, _)| name))
+        self.variables.iter().take(ITEMS_LOOKED_AT).filter_map(|variable| variable.name.map(|(name, _)| name))
     }
 
     fn tool(&self, name: &str) -> Option<&Tool<'a>> {
-        self.tools.iter().find(|tool| tool.name.is_some_and(|(known, _)| known == name))
+        self.tools_by_name.get(name).map(|index| &self.tools[*index])
     }
+
+    fn tool_names(&self) -> impl Iterator<Item = &'a str> {
+        self.tools.iter().take(ITEMS_LOOKED_AT).filter_map(|tool| tool.name.map(|(name, _)| name))
+    }
+}
+
+fn first_by_name<'a>(names: impl Iterator<Item = Option<(&'a str, &'a Node)>>) -> HashMap<&'a str, usize> {
+    let mut first = HashMap::new();
+    for (index, name) in names.enumerate() {
+        if let Some((name, _)) = name {
+            first.entry(name).or_insert(index);
+        }
+    }
+    first
 }
 
 /// Returns the items of the list under `key`, with their positions.

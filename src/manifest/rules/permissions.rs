@@ -1,5 +1,7 @@
 //! The lists under `permissions` (manifest §12, §12.1 rule 4).
 
+use std::collections::HashSet;
+
 use crate::base::json::{Kind, Node};
 
 use super::items;
@@ -25,9 +27,10 @@ pub(super) fn check(root: &Node, found: &mut Found) {
             );
         }
     }
+    let required: HashSet<&str> = items(permissions, REQUIRED).filter_map(|(_, node)| string(node)).collect();
     for (index, node) in items(permissions, OPTIONAL) {
         let Some(name) = string(node) else { continue };
-        if items(permissions, REQUIRED).any(|(_, node)| string(node) == Some(name)) {
+        if required.contains(name) {
             found.at(
                 &path.key(OPTIONAL).index(index),
                 node,
@@ -40,7 +43,7 @@ pub(super) fn check(root: &Node, found: &mut Found) {
 
 /// Returns the entries that stand in the list before.
 pub(in crate::manifest) fn repeated<'a>(permissions: &'a Node, key: &str) -> Vec<(usize, &'a Node)> {
-    let mut seen = std::collections::HashSet::new();
+    let mut seen = HashSet::new();
     items(permissions, key).filter(|(_, node)| string(node).is_some_and(|name| !seen.insert(name))).collect()
 }
 

@@ -1,15 +1,17 @@
 //! What an adapter's part says about tools and variables of the manifest (manifest §4 to §7, §12.1 rule 3).
 
+use std::collections::HashSet;
+
 use serde_json::Value;
 
-use super::{Context, Tool, items, text};
+use super::{Context, ITEMS_LOOKED_AT, Tool, items, text};
 use crate::base::json::{Kind, Member, Node};
-use crate::base::text::nearest;
+use crate::base::text::{listed, nearest};
 use crate::http::{Method, has_literal_secret, is_sensitive_name, parameters};
-use crate::manifest::Code;
 use crate::manifest::collect::{Draft, Found, Path, shown};
 use crate::manifest::template::variables;
 use crate::manifest::walk::opening;
+use crate::manifest::{Code, Severity};
 use crate::tool::Risk;
 
 pub(super) fn check(context: &Context<'_>, found: &mut Found) {
@@ -46,7 +48,8 @@ fn check_remote_headers(context: &Context<'_>, runtime: &Node, path: &Path<'_>, 
         }
         for name in names {
             if context.variable(name).is_none() {
-                found.at(&path, &member.value, undeclared_variable(context, name, &format!("${{{name}}}")));
+                let draft = || undeclared_variable(context, name, &format!("${{{name}}}"));
+                found.add_with(Severity::Error, &path, member.value.span, draft);
             }
         }
     }
@@ -71,14 +74,16 @@ fn check_specs(context: &Context<'_>, runtime: &Node, path: &Path<'_>, found: &m
         let path = path.key(&member.key);
         let tool = context.tool(&member.key);
         if tool.is_none() {
-            let draft = Draft::error(Code::UnknownTool, format!("there is a request for `{}`, but no such tool", shown(&member.key)));
-            found.add(&path, member.key_span, draft.help(help_for_tool(context, &member.key)));
+            let message = || format!("there is a request for `{}`, but no such tool", shown(&member.key));
+            let draft = || Draft::error(Code::UnknownTool, message()).help(help_for_tool(context, &member.key));
+            found.add_with(Severity::Error, &path, member.key_span, draft);
         }
         check_spec(context, tool, &member.value, &path, found);
     }
+    let given: HashSet<&str> = members(runtime, "tools").iter().map(|member| member.key.as_str()).collect();
     for tool in &context.tools {
         if let Some((name, _)) = tool.name
-            && map.get(name).is_none()
+            && !given.contains(name)
         {
             let draft = Draft::error(Code::MissingHttpSpec, format!("the tool `{}` has no request in `runtime.tools`", shown(name)));
             found.add(
@@ -91,10 +96,9 @@ fn check_specs(context: &Context<'_>, runtime: &Node, path: &Path<'_>, found: &m
 }
 
 fn help_for_tool(context: &Context<'_>, name: &str) -> String {
-    let names = || context.tools.iter().filter_map(|tool| tool.name.map(|(name, _)| name));
-    match nearest(name, names()) {
+    match nearest(name, context.tool_names()) {
         Some(near) => format!("did you mean `{near}`?"),
-        None => format!("the tools are {}", crate::base::text::listed(names().take(20))),
+        None => format!("the tools are {}", listed(context.tool_names().take(20))),
     }
 }
 
@@ -173,7 +177,7 @@ fn check_header(context: &Context<'_>, tool: Option<&Tool<'_>>, header: &Node, p
         match context.variable(reference) {
             // One that breaks the grammar was reported for that.
             None if !is_reference(reference) => {}
-            None => found.at(&path, node, undeclared_variable(context, reference, reference)),
+            None => found.add_with(Severity::Error, &path, node.span, || undeclared_variable(context, reference, reference)),
             Some(variable) if !variable.is_secret => {
                 let draft = Draft::warning(Code::SecretInPlain, format!("`{}` is not declared as a secret", shown(reference)));
                 found.at(&path, node, draft.help("add `\"secret\": true` to the variable, so that its value is kept and masked as one"));
@@ -195,9 +199,9 @@ fn check_template(tool: Option<&Tool<'_>>, template: &str, node: &Node, path: &P
     }
     let Some(schema) = tool.and_then(|tool| tool.input_schema) else { return };
     let properties = schema.get("properties").and_then(Value::as_object);
-    let mut seen = std::collections::HashSet::new();
-    for name in parameters(template).filter(|name| seen.insert(*name)) {
-        let names = || properties.into_iter().flat_map(|properties| properties.keys().map(String::as_str));
+    let mut seen = HashSet::new();
+    for name in parameters(template).filter(|name| seen.insert(*name)).take(ITEMS_LOOKED_AT) {
+        let names = || properties.into_iter().flat_map(|properties| properties.keys().map(String::as_str).take(ITEMS_LOOKED_AT));
         match properties.and_then(|properties| properties.get(name)) {
             None => {
                 let help = match nearest(name, names()) {
@@ -226,8 +230,9 @@ fn check_overrides(context: &Context<'_>, runtime: &Node, path: &Path<'_>, found
     let path = path.key("toolNameOverrides");
     for member in members(runtime, "toolNameOverrides") {
         if context.tool(&member.key).is_none() {
-            let draft = Draft::warning(Code::UnknownTool, format!("there is a name for `{}`, but no such tool", shown(&member.key)));
-            found.add(&path.key(&member.key), member.key_span, draft.help(help_for_tool(context, &member.key)));
+            let message = || format!("there is a name for `{}`, but no such tool", shown(&member.key));
+            let draft = || Draft::warning(Code::UnknownTool, message()).help(help_for_tool(context, &member.key));
+            found.add_with(Severity::Warning, &path.key(&member.key), member.key_span, draft);
         }
     }
 }

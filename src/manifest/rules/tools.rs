@@ -2,31 +2,31 @@
 
 use std::collections::HashMap;
 
-use super::{Context, Tool, schemas, text};
+use super::{Context, ITEMS_LOOKED_AT, Tool, schemas, text};
 use crate::manifest::Code;
 use crate::manifest::collect::{Draft, Found, Path, shown};
 use crate::tool::{Effect, Idempotency, Risk, SERVED_NAME_MAX, ToolName, plain_served_name};
 
 pub(super) fn check(context: &Context<'_>, found: &mut Found) {
     let list = Path::Root.key("tools");
-    let mut names: HashMap<&str, usize> = HashMap::new();
     let mut folded: HashMap<String, &str> = HashMap::new();
     for tool in &context.tools {
         let path = list.index(tool.index);
         if let Some((name, node)) = tool.name {
             let path = path.key("name");
-            if let Some(first) = names.get(name) {
+            if let Some(first) = context.tool(name).filter(|first| first.index != tool.index) {
                 let draft = Draft::error(Code::DuplicateTool, format!("the tool `{}` is there twice", shown(name)));
-                found.at(&path, node, draft.help(format!("item {} of `tools` has the same name", first + 1)));
+                found.at(&path, node, draft.help(format!("item {} of `tools` has the same name", first.index + 1)));
             } else {
-                names.insert(name, tool.index);
                 check_lookalike(name, node, &mut folded, &path, found);
             }
             check_served_name(context.package, name, node, &path, found);
         }
         check_safety(tool, &path, found);
         check_description(tool, &path, found);
-        schemas::check(context, tool, &path, found);
+        if tool.index < ITEMS_LOOKED_AT {
+            schemas::check(context, tool, &path, found);
+        }
     }
 }
 
