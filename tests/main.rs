@@ -7,6 +7,7 @@ mod world;
 mod codes;
 mod command_line;
 mod generated;
+mod init;
 mod json;
 mod layers;
 mod validate;

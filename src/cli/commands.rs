@@ -7,7 +7,7 @@ use super::context::Context;
 use super::entry;
 use super::exit::Outcome;
 use super::globals::GlobalArgs;
-use super::{completions, help, man, validate};
+use super::{completions, help, init, man, validate};
 use crate::base::failure::Failure;
 use crate::report::Format;
 
@@ -38,6 +38,7 @@ pub(super) struct Cli {
 
 #[derive(Debug, Subcommand)]
 pub(super) enum Command {
+    Init(init::InitArgs),
     Validate(validate::ValidateArgs),
     Completions(completions::CompletionsArgs),
     Man(man::ManArgs),
@@ -60,7 +61,7 @@ impl Command {
     pub(super) const fn more_formats(&self) -> &'static [Format] {
         match self {
             Self::Validate(_) => &[Format::Sarif, Format::Github, Format::Junit],
-            Self::Completions(_) | Self::Man(_) | Self::Help(_) => &[],
+            Self::Init(_) | Self::Completions(_) | Self::Man(_) | Self::Help(_) => &[],
             #[cfg(feature = "test-tools")]
             Self::Panic | Self::Wait { .. } => &[],
         }
@@ -68,6 +69,7 @@ impl Command {
 
     pub(super) fn run(&self, context: &Context) -> Result<Outcome, Failure> {
         match self {
+            Self::Init(args) => init::run(args, context),
             Self::Validate(args) => validate::run(args, context),
             Self::Completions(args) => completions::run(args, context),
             Self::Man(args) => man::run(args, context),

@@ -14,7 +14,7 @@ const GLOBAL: &str = "Global options";
 pub(super) struct GlobalArgs {
     /// Work in this folder
     #[arg(short = 'C', value_name = "DIR", global = true)]
-    pub(super) folder: Option<PathBuf>,
+    pub(super) working_folder: Option<PathBuf>,
 
     /// Keep packages and their data in this folder (default: `SPARK_TOOL_HOME`, else the system's data folder)
     #[arg(long, value_name = "DIR", global = true)]

@@ -15,6 +15,7 @@ mod usage;
 
 mod completions;
 mod help;
+mod init;
 mod man;
 mod validate;
 

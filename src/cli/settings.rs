@@ -119,7 +119,7 @@ impl Surroundings {
 
     /// Resolves everything that use cases need. `-C` comes first: other relative paths are seen from there.
     pub(super) fn settings(&self, globals: &GlobalArgs, interrupt: Interrupt) -> Result<Settings, SettingsError> {
-        let folder = working_folder(globals.folder.as_deref())?;
+        let folder = working_folder(globals.working_folder.as_deref())?;
         let home = match globals.home.clone().or_else(|| self.environment.filled(HOME).map(PathBuf::from)) {
             Some(home) => Home::At(folder.join(home)),
             None => platform_home(),

@@ -159,6 +159,21 @@ mod tests {
         Cli::command().debug_assert();
     }
 
+    /// clap takes a command's own argument for the global one of the same name, and says nothing.
+    #[test]
+    fn no_command_has_an_argument_of_a_global_one_s_name() {
+        let definition = Cli::command();
+        let globals: Vec<_> = definition.get_arguments().filter(|arg| arg.is_global_set()).map(|arg| arg.get_id().clone()).collect();
+        let mut commands: Vec<&clap::Command> = definition.get_subcommands().collect();
+        while let Some(command) = commands.pop() {
+            commands.extend(command.get_subcommands());
+            for arg in command.get_arguments() {
+                assert!(!globals.contains(arg.get_id()), "{} {}", command.get_name(), arg.get_id());
+            }
+        }
+        assert!(globals.len() >= 11);
+    }
+
     #[test]
     fn global_flags_stand_before_or_after_the_command() {
         for words in [

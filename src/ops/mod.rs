@@ -10,6 +10,7 @@ mod settings;
 mod stdin;
 mod target;
 
+pub(crate) mod init;
 pub(crate) mod validate;
 pub(crate) mod watch;
 

@@ -7,6 +7,7 @@
 mod excerpt;
 mod failure;
 mod finding;
+mod init;
 mod json;
 mod junit;
 mod log;
