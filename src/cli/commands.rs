@@ -7,7 +7,7 @@ use super::context::Context;
 use super::entry;
 use super::exit::Outcome;
 use super::globals::GlobalArgs;
-use super::{completions, help, init, man, validate};
+use super::{call, completions, help, init, man, test, trace, validate};
 use crate::base::failure::Failure;
 use crate::report::Format;
 
@@ -40,6 +40,9 @@ pub(super) struct Cli {
 pub(super) enum Command {
     Init(init::InitArgs),
     Validate(validate::ValidateArgs),
+    Test(test::TestArgs),
+    Call(call::CallArgs),
+    Trace(trace::TraceArgs),
     Completions(completions::CompletionsArgs),
     Man(man::ManArgs),
     Help(help::HelpArgs),
@@ -61,7 +64,8 @@ impl Command {
     pub(super) const fn more_formats(&self) -> &'static [Format] {
         match self {
             Self::Validate(_) => &[Format::Sarif, Format::Github, Format::Junit],
-            Self::Init(_) | Self::Completions(_) | Self::Man(_) | Self::Help(_) => &[],
+            Self::Test(_) => &[Format::Junit],
+            Self::Init(_) | Self::Call(_) | Self::Trace(_) | Self::Completions(_) | Self::Man(_) | Self::Help(_) => &[],
             #[cfg(feature = "test-tools")]
             Self::Panic | Self::Wait { .. } => &[],
         }
@@ -71,6 +75,9 @@ impl Command {
         match self {
             Self::Init(args) => init::run(args, context),
             Self::Validate(args) => validate::run(args, context),
+            Self::Test(args) => test::run(args, context),
+            Self::Call(args) => call::run(args, context),
+            Self::Trace(args) => trace::run(args, context),
             Self::Completions(args) => completions::run(args, context),
             Self::Man(args) => man::run(args, context),
             Self::Help(args) => help::run(args, context),

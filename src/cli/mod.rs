@@ -3,8 +3,10 @@
 //! A command file parses, calls one function of `ops`, hands the value to `report` and returns an [`exit::Outcome`].
 //! Nothing here prints, and only `entry.rs` ends.
 
+mod call;
 mod commands;
 mod context;
+mod duration;
 mod entry;
 mod exit;
 mod globals;
@@ -17,6 +19,8 @@ mod completions;
 mod help;
 mod init;
 mod man;
+mod test;
+mod trace;
 mod validate;
 
 pub use entry::main;

@@ -153,7 +153,7 @@ fn read_argument<'a>(argument: &'a str, schema: &Value) -> Result<(&'a str, Valu
 }
 
 /// Finds the schema of a property, through local references.
-fn property<'a>(schema: &'a Value, key: &str) -> Option<&'a Value> {
+pub(super) fn property<'a>(schema: &'a Value, key: &str) -> Option<&'a Value> {
     let mut found = schema.get("properties")?.get(key)?;
     for _hop in 0..8 {
         let Some(reference) = found.get("$ref").and_then(Value::as_str) else { break };
@@ -163,7 +163,7 @@ fn property<'a>(schema: &'a Value, key: &str) -> Option<&'a Value> {
 }
 
 /// Reads text as what the property takes. What doesn't read as such stays text, for the schema to refuse by name.
-fn by_type(text: String, property: Option<&Value>) -> Value {
+pub(super) fn by_type(text: String, property: Option<&Value>) -> Value {
     let types: Vec<&str> = match property.and_then(|property| property.get("type")) {
         Some(Value::String(one)) => vec![one],
         Some(Value::Array(several)) => several.iter().filter_map(Value::as_str).collect(),

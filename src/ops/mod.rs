@@ -4,11 +4,17 @@
 //! exits or reads the environment. Where a person has to be asked it is handed an [`Ask`].
 
 mod ask;
+pub(crate) mod call;
+pub(crate) mod form;
 mod input;
 mod interrupt;
+mod screen;
 mod settings;
 mod stdin;
 mod target;
+pub(crate) mod test;
+pub(crate) mod traces;
+mod values;
 
 pub(crate) mod init;
 pub(crate) mod validate;

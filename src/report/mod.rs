@@ -4,6 +4,7 @@
 //! Callers hand over domain values. JSON has wire structs of its own, so that a renamed field in the domain changes
 //! no output. Text from outside is made visible before a terminal sees it.
 
+mod call;
 mod excerpt;
 mod failure;
 mod finding;
@@ -15,9 +16,13 @@ mod progress;
 mod prompt;
 mod reporter;
 mod sarif;
+mod test;
+mod trace;
 mod validate;
 
+pub(crate) use call::LiveCall;
 pub(crate) use log::Log;
 pub(crate) use progress::Progress;
 pub(crate) use prompt::TerminalAsk;
 pub(crate) use reporter::{Format, Look, OutputError, Reporter, ReporterSetup};
+pub(crate) use test::WatchCases;

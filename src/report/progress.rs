@@ -28,6 +28,18 @@ impl Progress {
         Self { bar, begun: Instant::now(), may_show: reporter.may_animate() }
     }
 
+    /// Says what is being worked on.
+    pub(crate) fn say(&mut self, what: &str) {
+        let done = self.bar.position();
+        self.set(done, Some(what));
+    }
+
+    /// Moves the bar by one step.
+    pub(crate) fn step(&mut self) {
+        let done = self.bar.position();
+        self.set(done + 1, None);
+    }
+
     /// Moves the bar. `what` replaces the words beside it.
     pub(crate) fn set(&mut self, done: u64, what: Option<&str>) {
         if let Some(what) = what {

@@ -1,0 +1,51 @@
+//! Opening the road: the store, the processes that an earlier run may have left, the locale.
+
+use std::ffi::OsString;
+use std::path::Path;
+use std::sync::Arc;
+
+use super::recorder::Recorder;
+use super::road::Road;
+use super::turn::Turns;
+use crate::child::Ledger;
+use crate::ops::Settings;
+use crate::runtime::process::{Inherited, ProcessHost};
+use crate::store::{Access, Store, StoreError};
+
+/// Opens the store for calls. On a home that can't be written it is read, and calls leave no trace (hardening I-8).
+pub(crate) fn open_store(home: &Path) -> Result<Store, StoreError> {
+    match Store::open(home, Access::Write) {
+        Err(StoreError::ReadOnly { .. }) => Store::open(home, Access::Read),
+        opened => opened,
+    }
+}
+
+/// Opens the road, after closing what a run that was killed left open: its trace rows and its processes.
+pub(crate) fn open_road(settings: &Settings, mut store: Store) -> Road {
+    let ledger = Ledger::new(store.layout().run().join("children"));
+    // What can't be swept now is tried again by the next run; a call must not fail for it.
+    let _swept = ledger.sweep();
+    let recovered = if store.is_writable() { store.recover_traces(settings.clock.now()).map(|_| ()) } else { Ok(()) };
+    let environment = settings.environment.iter().map(|(name, value)| (name.to_owned(), value.to_owned()));
+    let inherited = Inherited::from_environment(environment.collect::<Vec<(OsString, OsString)>>());
+    let recorder = Recorder::new(store);
+    if let Err(error) = recovered {
+        recorder.keep_problem(error);
+    }
+    Road {
+        host: ProcessHost::new(Arc::new(ledger), inherited),
+        recorder,
+        turns: Turns::default(),
+        clock: settings.clock,
+        interrupt: settings.interrupt.clone(),
+        locale: locale(settings),
+    }
+}
+
+/// Returns the language of the caller as a BCP 47 tag: `de-DE` of `LANG=de_DE.UTF-8`.
+fn locale(settings: &Settings) -> Option<String> {
+    let names = ["LC_ALL", "LC_MESSAGES", "LANG"];
+    let value = names.iter().find_map(|name| settings.environment.filled(name))?.to_str()?;
+    let tag = value.split(['.', '@']).next().unwrap_or_default().replace('_', "-");
+    (!tag.is_empty() && tag != "C" && tag != "POSIX").then_some(tag)
+}
