@@ -313,6 +313,19 @@ fn fix_repairs_the_file_and_tells_what_it_did() {
     "#);
 }
 
+#[test]
+fn a_client_is_asked_what_it_would_make_of_the_tools() {
+    let long = "say_hello_to_everybody_who_is_here_today_and_then_";
+    let world = World::new().file("hello/spark-tool.json", GOOD.replace("say_hello", long));
+    assert_eq!(world.output(["validate", "hello", "--strict"]).status.code(), Some(0));
+    assert_eq!(world.output(["validate", "hello", "--client", "claude", "--strict"]).status.code(), Some(1));
+    let answer = world.json(["validate", "hello", "--client", "claude,gemini", "--json"]);
+    let findings = answer["data"]["manifests"][0]["findings"].as_array().expect("a list");
+    let told: Vec<_> = findings.iter().map(|finding| (&finding["code"], &finding["pointer"])).collect();
+    let limit = (&json!("spark::manifest::client_limit"), &json!("/tools/0/name"));
+    assert_eq!(told, [limit, limit]);
+}
+
 #[cfg(unix)]
 #[test]
 fn watch_checks_again_at_every_change_until_it_is_interrupted() {

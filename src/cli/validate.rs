@@ -2,12 +2,13 @@
 
 use std::path::{Path, PathBuf};
 
-use clap::Args;
+use clap::{Args, ValueEnum};
 
 use super::context::Context;
 use super::exit::Outcome;
 use super::usage::UsageError;
 use crate::base::failure::Failure;
+use crate::manifest::Client;
 use crate::ops::validate::{self, ValidateError, ValidateRequest};
 use crate::ops::watch::Watch;
 use crate::report::Format;
@@ -34,13 +35,44 @@ pub(super) struct ValidateArgs {
     #[arg(long)]
     fix: bool,
 
+    /// Warn of what this client would refuse, cut or misread, too; may be given more than once
+    #[arg(long, value_name = "CLIENT", value_enum, value_delimiter = ',')]
+    client: Vec<ClientName>,
+
     /// Check again whenever something changes, until Ctrl-C
     #[arg(short, long)]
     watch: bool,
 }
 
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum ClientName {
+    Claude,
+    Codex,
+    Cursor,
+    Vscode,
+    Gemini,
+}
+
+impl From<ClientName> for Client {
+    fn from(name: ClientName) -> Self {
+        match name {
+            ClientName::Claude => Self::Claude,
+            ClientName::Codex => Self::Codex,
+            ClientName::Cursor => Self::Cursor,
+            ClientName::Vscode => Self::Vscode,
+            ClientName::Gemini => Self::Gemini,
+        }
+    }
+}
+
 pub(super) fn run(args: &ValidateArgs, context: &Context) -> Result<Outcome, Failure> {
-    let request = ValidateRequest { paths: args.paths.clone(), strict: args.strict, recursive: args.recursive, fix: args.fix };
+    let request = ValidateRequest {
+        paths: args.paths.clone(),
+        strict: args.strict,
+        recursive: args.recursive,
+        fix: args.fix,
+        clients: args.client.iter().copied().map(Client::from).collect(),
+    };
     if args.watch {
         return watch(&request, context);
     }

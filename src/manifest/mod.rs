@@ -40,7 +40,7 @@ pub(crate) use model::{
     Author, DeclarativeHttpRuntime, Development, LegacyCustomToolRuntime, Lifecycle, Manifest, McpImportRuntime, PackageGuidance,
     Permissions, ProcessRuntime, RemoteHttpRuntime, Runtime,
 };
-pub(crate) use portability::{Client, clients_listed};
+pub(crate) use portability::Client;
 pub(crate) use read::{Reading, read, read_for};
 pub(crate) use rules::Hijack;
 

@@ -4,7 +4,7 @@
 //! report; each entry of [`CLIENTS`] says which. They are warnings: a client may lift them any day.
 
 use crate::base::json::{Kind, Member, Node};
-use crate::base::text::{listed, utf16_len};
+use crate::base::text::utf16_len;
 use crate::tool::plain_served_name;
 
 use super::Code;
@@ -114,18 +114,9 @@ const CLIENTS: &[Limits] = &[
 ];
 
 impl Client {
-    /// As a command line spells them.
-    pub(crate) fn words() -> impl Iterator<Item = &'static str> {
-        CLIENTS.iter().map(|limits| limits.word)
-    }
-
-    pub(crate) fn from_word(word: &str) -> Option<Self> {
-        CLIENTS.iter().find(|limits| limits.word == word).map(|limits| limits.client)
-    }
-
-    pub(crate) fn as_str(self) -> &'static str {
-        self.limits().map_or("", |limits| limits.word)
-    }
+    /// All of them.
+    #[cfg(test)]
+    pub(super) const ALL: [Self; 5] = [Self::Claude, Self::Codex, Self::Cursor, Self::Vscode, Self::Gemini];
 
     fn limits(self) -> Option<&'static Limits> {
         CLIENTS.iter().find(|limits| limits.client == self)
@@ -274,11 +265,6 @@ fn says_its_type(schema: &Node) -> bool {
     telling.iter().any(|key| schema.get(key).is_some())
 }
 
-/// Returns the words of all clients as a sentence lists them.
-pub(crate) fn clients_listed() -> String {
-    listed(Client::words())
-}
-
 #[cfg(test)]
 mod tests {
     use serde_json::{Value, json};
@@ -291,19 +277,19 @@ mod tests {
         let findings = read_for(manifest.to_string().as_bytes(), &[client]).findings;
         let of_client = findings.into_iter().filter(|finding| finding.code == Code::ClientLimit);
         of_client
-            .inspect(|finding| assert!(finding.message.starts_with(client.as_str()), "{}", finding.message))
+            .inspect(|finding| {
+                assert!(client.limits().is_some_and(|limits| finding.message.starts_with(limits.word)), "{}", finding.message);
+            })
             .map(|finding| finding.pointer)
             .collect()
     }
 
     #[test]
-    fn every_client_has_its_limits_and_its_word() {
-        for client in [Client::Claude, Client::Codex, Client::Cursor, Client::Vscode, Client::Gemini] {
+    fn every_client_has_its_limits() {
+        for client in Client::ALL {
             assert!(client.limits().is_some_and(|limits| limits.prefix.contains(SERVER)));
-            assert_eq!(Client::from_word(client.as_str()), Some(client));
             assert_eq!(check(client, &cases::full()), Vec::<String>::new());
         }
-        assert_eq!(clients_listed(), "`claude`, `codex`, `cursor`, `vscode` and `gemini`");
     }
 
     #[test]

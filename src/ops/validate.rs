@@ -13,7 +13,7 @@ use super::{Interrupted, Settings};
 use crate::base::failure::{Class, Failing};
 use crate::base::files;
 use crate::base::limits::MANIFEST_BYTES;
-use crate::manifest::{self, Code, Finding, Reading, Severity};
+use crate::manifest::{self, Client, Code, Finding, Reading, Severity};
 
 /// The name of a manifest, exactly at the root of its package (manifest §1).
 pub(crate) const MANIFEST: &str = "spark-tool.json";
@@ -32,6 +32,8 @@ pub(crate) struct ValidateRequest {
     pub(crate) recursive: bool,
     /// Repair what has one right answer, in the files themselves.
     pub(crate) fix: bool,
+    /// Also what these would refuse, cut or misread.
+    pub(crate) clients: Vec<Client>,
 }
 
 #[derive(Debug)]
@@ -139,7 +141,7 @@ pub(crate) fn validate(settings: &Settings, request: &ValidateRequest) -> Result
         settings.interrupt.check()?;
         if path == Path::new(STDIN) {
             let bytes = match read_stdin(&settings.interrupt, MANIFEST_BYTES) {
-                Ok(bytes) => Ok(checked(STDIN.to_owned(), bytes?, request.strict)),
+                Ok(bytes) => Ok(checked(STDIN.to_owned(), bytes?, request)),
                 Err(error) => Err(error),
             };
             read(path, bytes);
@@ -226,9 +228,9 @@ fn check(settings: &Settings, path: &Path, request: &ValidateRequest) -> Result<
         Err(error) => return Ok(Err(error)),
     };
     let fixed = if request.fix { manifest::fix(&bytes) } else { None };
-    let Some(fixed) = fixed else { return Ok(Ok(checked(shown, bytes, request.strict))) };
+    let Some(fixed) = fixed else { return Ok(Ok(checked(shown, bytes, request))) };
     replace(&place, &bytes, &fixed.bytes).map_err(|source| ValidateError::Unwritable { path: shown.clone(), source })?;
-    Ok(Ok(Checked { fixed: fixed.applied, ..checked(shown, fixed.bytes, request.strict) }))
+    Ok(Ok(Checked { fixed: fixed.applied, ..checked(shown, fixed.bytes, request) }))
 }
 
 /// Replaces a file that still holds what was read from it; a link keeps leading to it.
@@ -260,11 +262,11 @@ fn read_file(path: &Path) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-fn checked(path: String, bytes: Vec<u8>, strict: bool) -> Checked {
-    let Reading { findings, id, version, .. } = manifest::read(&bytes);
+fn checked(path: String, bytes: Vec<u8>, request: &ValidateRequest) -> Checked {
+    let Reading { findings, id, version, .. } = manifest::read_for(&bytes, &request.clients);
     let fails = |finding: &Finding| match finding.severity {
         Severity::Error => true,
-        Severity::Warning => strict,
+        Severity::Warning => request.strict,
         Severity::Advice => false,
     };
     let is_valid = !findings.iter().any(fails);
