@@ -7,7 +7,7 @@ use super::context::Context;
 use super::entry;
 use super::exit::Outcome;
 use super::globals::GlobalArgs;
-use super::{call, completions, help, init, man, test, trace, validate};
+use super::{call, completions, enable, env, help, init, man, packages, permissions, test, trace, validate};
 use crate::base::failure::Failure;
 use crate::report::Format;
 
@@ -41,6 +41,15 @@ pub(super) enum Command {
     Init(init::InitArgs),
     Validate(validate::ValidateArgs),
     Test(test::TestArgs),
+    Permissions(permissions::PermissionsArgs),
+    Grant(permissions::GrantArgs),
+    Deny(permissions::DenyArgs),
+    Revoke(permissions::RevokeArgs),
+    Env(env::EnvArgs),
+    Enable(enable::EnableArgs),
+    Disable(enable::DisableArgs),
+    List(packages::ListArgs),
+    Show(packages::ShowArgs),
     Call(call::CallArgs),
     Trace(trace::TraceArgs),
     Completions(completions::CompletionsArgs),
@@ -65,7 +74,21 @@ impl Command {
         match self {
             Self::Validate(_) => &[Format::Sarif, Format::Github, Format::Junit],
             Self::Test(_) => &[Format::Junit],
-            Self::Init(_) | Self::Call(_) | Self::Trace(_) | Self::Completions(_) | Self::Man(_) | Self::Help(_) => &[],
+            Self::Init(_)
+            | Self::Permissions(_)
+            | Self::Grant(_)
+            | Self::Deny(_)
+            | Self::Revoke(_)
+            | Self::Env(_)
+            | Self::Enable(_)
+            | Self::Disable(_)
+            | Self::List(_)
+            | Self::Show(_)
+            | Self::Call(_)
+            | Self::Trace(_)
+            | Self::Completions(_)
+            | Self::Man(_)
+            | Self::Help(_) => &[],
             #[cfg(feature = "test-tools")]
             Self::Panic | Self::Wait { .. } => &[],
         }
@@ -76,6 +99,15 @@ impl Command {
             Self::Init(args) => init::run(args, context),
             Self::Validate(args) => validate::run(args, context),
             Self::Test(args) => test::run(args, context),
+            Self::Permissions(args) => permissions::list(args, context),
+            Self::Grant(args) => permissions::grant(args, context),
+            Self::Deny(args) => permissions::deny(args, context),
+            Self::Revoke(args) => permissions::revoke(args, context),
+            Self::Env(args) => env::run(args, context),
+            Self::Enable(args) => enable::enable(args, context),
+            Self::Disable(args) => enable::disable(args, context),
+            Self::List(args) => packages::list(args, context),
+            Self::Show(args) => packages::show(args, context),
             Self::Call(args) => call::run(args, context),
             Self::Trace(args) => trace::run(args, context),
             Self::Completions(args) => completions::run(args, context),

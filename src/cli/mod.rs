@@ -7,11 +7,15 @@ mod call;
 mod commands;
 mod context;
 mod duration;
+mod enable;
 mod entry;
+mod env;
 mod exit;
 mod globals;
 mod interrupt;
+mod packages;
 mod panic;
+mod permissions;
 mod settings;
 mod usage;
 

@@ -5,9 +5,14 @@
 
 mod ask;
 pub(crate) mod call;
+pub(crate) mod enable;
 pub(crate) mod form;
+pub(crate) mod gates;
 mod input;
 mod interrupt;
+mod lookup;
+pub(crate) mod packages;
+pub(crate) mod permissions;
 mod screen;
 mod settings;
 mod stdin;
@@ -15,6 +20,7 @@ mod target;
 pub(crate) mod test;
 pub(crate) mod traces;
 mod values;
+pub(crate) mod variables;
 
 pub(crate) mod init;
 pub(crate) mod validate;

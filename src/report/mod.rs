@@ -12,6 +12,7 @@ mod init;
 mod json;
 mod junit;
 mod log;
+mod packages;
 mod progress;
 mod prompt;
 mod reporter;

@@ -18,7 +18,7 @@ pub(crate) use crate::runtime::EventSink;
 pub(crate) use crate::store::StoreError;
 pub(crate) use host::{open_road, open_store};
 pub(crate) use open::{
-    Gate, Installed, OpenError, OpenTool, config_layers, find_tool, launch_of, make_data_folder, open_package, program_of,
+    Gate, Installed, OpenError, OpenTool, config_layers, find_tool, find_tool_in, launch_of, make_data_folder, open_package, program_of,
 };
 pub(crate) use outcome::{CallError, CallFailure, CallOutcome, Stage, Status};
 pub(crate) use prepare::{Prepared, PreparedTool};

@@ -13,11 +13,14 @@ use crate::base::failure::{Class, Failing};
 use crate::base::text::{listed, nearest, visible};
 use crate::child::resolve as find_program;
 use crate::manifest::{Manifest, Runtime};
+use crate::ops::lookup::{self, LookupError};
 use crate::ops::screen::{Powers, tool_line};
 use crate::ops::values::{self, Layer, ValuesError};
 use crate::runtime::process::Launch;
-use crate::store::{ConfigEntry, InstalledVersion, Package, Setting, Store, StoreError, Target};
-use crate::tool::{CapabilityName, Origin, PackageId, PermissionKind, PermissionState, ToolName, ToolRef, Trust, VariableName, Version};
+use crate::store::{ConfigEntry, Setting, Store, StoreError, Target};
+use crate::tool::{
+    CapabilityName, Origin, PackageId, PermissionKind, PermissionState, ToolDefinition, ToolName, ToolRef, Trust, VariableName, Version,
+};
 
 /// A tool with everything that a call of it needs.
 #[derive(Debug)]
@@ -39,21 +42,6 @@ impl OpenTool {
 
 #[derive(Debug, Error, Diagnostic)]
 pub(crate) enum OpenError {
-    #[error("the package `{id}` is not installed")]
-    #[diagnostic(code(spark::call::unknown_package))]
-    UnknownPackage {
-        id: PackageId,
-        #[help]
-        help: String,
-    },
-    #[error("`{id}` is not installed in version {version}")]
-    #[diagnostic(code(spark::call::unknown_version))]
-    UnknownVersion {
-        id: PackageId,
-        version: Version,
-        #[help]
-        help: String,
-    },
     #[error("`{id}` has no tool `{tool}`")]
     #[diagnostic(code(spark::call::unknown_tool))]
     UnknownTool {
@@ -71,9 +59,6 @@ pub(crate) enum OpenError {
     #[error("`{id}` is blocked")]
     #[diagnostic(code(spark::call::blocked), help("somebody blocked it on this machine; `spark-tool show {id}` tells more"))]
     Blocked { id: PackageId },
-    #[error("the stored manifest of `{id}` {version} can't be used: {reason}")]
-    #[diagnostic(code(spark::call::bad_manifest), help("install a version that `spark-tool validate` finds nothing wrong with"))]
-    BadManifest { id: PackageId, version: Version, reason: String },
     #[error("this release can't call tools of the adapter `{adapter}`")]
     #[diagnostic(code(spark::call::adapter_unavailable), help("`process` is the adapter that it runs"))]
     AdapterUnavailable { adapter: &'static str },
@@ -85,6 +70,9 @@ pub(crate) enum OpenError {
     NoDataFolder { path: PathBuf, source: std::io::Error },
     #[error(transparent)]
     #[diagnostic(transparent)]
+    Lookup(#[from] LookupError),
+    #[error(transparent)]
+    #[diagnostic(transparent)]
     Values(#[from] ValuesError),
     #[error(transparent)]
     #[diagnostic(transparent)]
@@ -94,9 +82,8 @@ pub(crate) enum OpenError {
 impl Failing for OpenError {
     fn class(&self) -> Class {
         match self {
-            Self::UnknownPackage { .. } | Self::UnknownVersion { .. } | Self::UnknownTool { .. } | Self::BadManifest { .. } => {
-                Class::Unusable
-            }
+            Self::UnknownTool { .. } => Class::Unusable,
+            Self::Lookup(error) => error.class(),
             Self::NotEnabled { .. } | Self::Blocked { .. } | Self::AdapterUnavailable { .. } => Class::NotAllowed,
             Self::NoProgram { .. } => Class::ToolBroke,
             Self::NoDataFolder { .. } => Class::Machine,
@@ -107,10 +94,9 @@ impl Failing for OpenError {
 
     fn details(&self) -> Value {
         match self {
-            Self::UnknownPackage { id, .. } | Self::Blocked { id } => json!({ "id": id }),
-            Self::UnknownVersion { id, version, .. } | Self::NotEnabled { id, version } | Self::BadManifest { id, version, .. } => {
-                json!({ "id": id, "version": version })
-            }
+            Self::Lookup(error) => error.details(),
+            Self::Blocked { id } => json!({ "id": id }),
+            Self::NotEnabled { id, version } => json!({ "id": id, "version": version }),
             Self::UnknownTool { id, tool, .. } => json!({ "id": id, "tool": tool }),
             Self::AdapterUnavailable { adapter } => json!({ "adapter": adapter }),
             Self::NoProgram { command } => json!({ "command": command }),
@@ -144,16 +130,15 @@ pub(crate) fn open_package(
     gate: Gate,
     path_value: &std::ffi::OsStr,
 ) -> Result<Installed, OpenError> {
-    let package = store.package(id)?.ok_or_else(|| unknown_package(store, id))?;
-    let version = version.unwrap_or_else(|| package.current());
-    let installed = store.version(id, version)?.ok_or_else(|| unknown_version(&package, version))?;
+    let (package, installed) = lookup::find(store, id, version, lookup::Meant::Current)?;
+    let version = &installed.version;
     if package.trust == Trust::Blocked {
         return Err(OpenError::Blocked { id: id.clone() });
     }
     if gate == Gate::Enabled && package.enabled.as_ref() != Some(version) {
         return Err(OpenError::NotEnabled { id: id.clone(), version: version.clone() });
     }
-    let manifest = stored_manifest(&installed)?;
+    let manifest = lookup::manifest_of(&installed)?;
     let granted = store.permissions(id, version)?;
     let granted: BTreeSet<CapabilityName> = granted
         .into_iter()
@@ -187,17 +172,24 @@ pub(crate) fn open_tool(
     Ok(OpenTool { package, tool, launch })
 }
 
-/// Finds a tool, or says which is nearest.
+/// Finds a tool of a manifest, or says which is nearest.
+pub(crate) fn find_tool_in<'a>(manifest: &'a Manifest, name: &ToolName) -> Result<&'a ToolDefinition, OpenError> {
+    manifest.tool(name).ok_or_else(|| unknown_tool(manifest, name))
+}
+
+/// Finds a tool ready to be called, or says which is nearest.
 pub(crate) fn find_tool(package: &Prepared, name: &ToolName) -> Result<Arc<PreparedTool>, OpenError> {
-    package.tool(name).ok_or_else(|| {
-        let names = || package.manifest.tools.iter().map(|tool| tool.name.as_str());
-        let help = match nearest(name.as_str(), names()) {
-            Some(nearest) if nearest != name.as_str() => format!("did you mean `{nearest}`?"),
-            Some(_) => "its schema can't be used by this release; install a newer version of the package".to_owned(),
-            None => format!("it has {}", listed(names())),
-        };
-        OpenError::UnknownTool { id: package.manifest.id.clone(), tool: name.clone(), help }
-    })
+    package.tool(name).ok_or_else(|| unknown_tool(&package.manifest, name))
+}
+
+fn unknown_tool(manifest: &Manifest, name: &ToolName) -> OpenError {
+    let names = || manifest.tools.iter().map(|tool| tool.name.as_str());
+    let help = match nearest(name.as_str(), names()) {
+        Some(nearest) if nearest != name.as_str() => format!("did you mean `{nearest}`?"),
+        Some(_) => "its schema can't be used by this release; install a newer version of the package".to_owned(),
+        None => format!("it has {}", listed(names())),
+    };
+    OpenError::UnknownTool { id: manifest.id.clone(), tool: name.clone(), help }
 }
 
 /// Returns how the child is started, or why it can't be.
@@ -239,32 +231,4 @@ pub(crate) fn config_layers(installed: &Installed, tool: &ToolName) -> [Layer; 2
 
 pub(crate) fn make_data_folder(path: &std::path::Path) -> Result<(), OpenError> {
     std::fs::create_dir_all(path).map_err(|source| OpenError::NoDataFolder { path: path.to_owned(), source })
-}
-
-fn stored_manifest(installed: &InstalledVersion) -> Result<Manifest, OpenError> {
-    let reading = crate::manifest::read(installed.manifest.as_bytes());
-    reading.manifest.ok_or_else(|| OpenError::BadManifest {
-        id: installed.package.clone(),
-        version: installed.version.clone(),
-        reason: reading
-            .findings
-            .into_iter()
-            .next()
-            .map_or_else(|| "it is broken".to_owned(), |finding| visible(&finding.message).into_owned()),
-    })
-}
-
-fn unknown_package(store: &Store, id: &PackageId) -> OpenError {
-    let known: Vec<String> =
-        store.packages().unwrap_or_default().into_iter().filter_map(|package| Some(package.ok()?.id.to_string())).collect();
-    let help = match nearest(id.as_str(), known.iter().map(String::as_str)) {
-        Some(nearest) => format!("did you mean `{nearest}`?"),
-        None => "`spark-tool list` shows what is installed; `spark-tool install` brings more".to_owned(),
-    };
-    OpenError::UnknownPackage { id: id.clone(), help }
-}
-
-fn unknown_version(package: &Package, version: &Version) -> OpenError {
-    let help = format!("installed are {}", listed(package.versions.iter().map(Version::as_str)));
-    OpenError::UnknownVersion { id: package.id.clone(), version: version.clone(), help }
 }
