@@ -8,6 +8,7 @@
 //! - [`manifest`]: `spark-tool.json` from bytes to a checked model and findings
 //! - [`protocol`]: `spark-tool-process-v1` as plain values: lines, frames, one child's session
 //! - [`child`]: the one door to processes: start, stop with all that they started, remember across a crash
+//! - [`package`]: packages as files: inspected, identified, installed, verified
 //! - [`store`]: packages, decisions, values, answers and traces in SQLite
 //! - [`runtime`]: what carries a call out, a folder an adapter
 //! - [`ops`]: one use case a file; what asks a person; the settings of a run
@@ -23,6 +24,7 @@ mod protocol;
 mod tool;
 
 mod child;
+mod package;
 mod runtime;
 mod store;
 

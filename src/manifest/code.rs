@@ -91,6 +91,9 @@ codes! {
     CommandWithBlanks => "spark::manifest::command_with_blanks", "A command holds blanks; it is one program, without arguments.";
     CommandUnusable => "spark::manifest::command_unusable", "A command can't name a program.";
     CommandNotPortable => "spark::manifest::command_not_portable", "A command is an absolute path, which differs from machine to machine.";
+    CommandMissing => "spark::manifest::command_missing", "A command that starts with `./` names no regular file of the package.";
+    ProgramNotFound => "spark::manifest::program_not_found", "A command names no program on this machine.";
+    WorkingDirectoryMissing => "spark::manifest::working_directory_missing", "The working directory is no folder of the package.";
 
     DuplicateTool => "spark::manifest::duplicate_tool", "Two tools have the same name.";
     SimilarTools => "spark::manifest::similar_tools", "Two tool names differ only in `-` and `_`.";
