@@ -341,3 +341,24 @@ fn watch_checks_again_at_every_change_until_it_is_interrupted() {
     assert_eq!(next()["error"]["code"], "spark::interrupted");
     assert_eq!(child.wait().expect("it ends").code(), Some(130));
 }
+
+// H: A-12
+#[test]
+fn what_a_manifest_names_is_looked_for_in_its_package() {
+    let manifest = r#"{ "$schema": "https://spark-tool.dev/schema/spark-tool-v1.schema.json", "schemaVersion": 1,
+  "id": "demo.hello", "version": "0.1.0", "name": "Hello", "description": "Greets whoever is named",
+  "runtime": { "adapter": "process", "protocol": "spark-tool-process-v1",
+    "command": "./bin/hello", "workingDirectory": "bin" },
+  "tools": [ { "name": "say_hello", "title": "Say hello", "description": "Return a greeting for a person",
+    "inputSchema": { "type": "object" }, "risk": "read", "effect": "read", "idempotency": "safe" } ] }"#;
+    let world = World::new().file("hello/spark-tool.json", manifest).file("draft.json", manifest);
+    let codes = |path: &str| -> Vec<String> {
+        let answer = world.json(["validate", path, "--json"]);
+        let findings = answer["data"]["manifests"][0]["findings"].as_array().expect("findings").clone();
+        findings.iter().map(|finding| finding["code"].as_str().expect("a code").to_owned()).collect()
+    };
+    let missing = ["spark::manifest::command_missing", "spark::manifest::working_directory_missing"];
+    assert_eq!(codes("hello"), missing);
+    assert_eq!(codes("hello/spark-tool.json"), missing);
+    assert_eq!(codes("draft.json"), [""; 0]);
+}

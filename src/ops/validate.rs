@@ -1,5 +1,6 @@
 //! `validate`: everything there is to say about manifests, without installing or running anything.
 
+use std::ffi::OsStr;
 use std::fs::File;
 use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
@@ -14,9 +15,8 @@ use crate::base::failure::{Class, Failing};
 use crate::base::files;
 use crate::base::limits::MANIFEST_BYTES;
 use crate::manifest::{self, Client, Code, Finding, Reading, Severity};
+use crate::package::{self, MANIFEST};
 
-/// The name of a manifest, exactly at the root of its package (manifest §1).
-pub(crate) const MANIFEST: &str = "spark-tool.json";
 /// Folders that hold other people's packages, or none.
 const SKIPPED: &[&str] = &[".git", "node_modules", "__pycache__"];
 /// As a path: the manifest on stdin.
@@ -141,7 +141,7 @@ pub(crate) fn validate(settings: &Settings, request: &ValidateRequest) -> Result
         settings.interrupt.check()?;
         if path == Path::new(STDIN) {
             let bytes = match read_stdin(&settings.interrupt, MANIFEST_BYTES) {
-                Ok(bytes) => Ok(checked(STDIN.to_owned(), bytes?, request)),
+                Ok(bytes) => Ok(checked(STDIN.to_owned(), bytes?, request, None)),
                 Err(error) => Err(error),
             };
             read(path, bytes);
@@ -228,9 +228,12 @@ fn check(settings: &Settings, path: &Path, request: &ValidateRequest) -> Result<
         Err(error) => return Ok(Err(error)),
     };
     let fixed = if request.fix { manifest::fix(&bytes) } else { None };
-    let Some(fixed) = fixed else { return Ok(Ok(checked(shown, bytes, request))) };
+    // Another name may be a draft; what it names is checked once it is a package's manifest.
+    let package = if file.file_name().is_some_and(|name| name == MANIFEST) { place.parent() } else { None };
+    let package = package.map(|root| (root, settings.environment.get("PATH").unwrap_or_default()));
+    let Some(fixed) = fixed else { return Ok(Ok(checked(shown, bytes, request, package))) };
     replace(&place, &bytes, &fixed.bytes).map_err(|source| ValidateError::Unwritable { path: shown.clone(), source })?;
-    Ok(Ok(Checked { fixed: fixed.applied, ..checked(shown, fixed.bytes, request) }))
+    Ok(Ok(Checked { fixed: fixed.applied, ..checked(shown, fixed.bytes, request, package) }))
 }
 
 /// Replaces a file that still holds what was read from it; a link keeps leading to it.
@@ -262,8 +265,13 @@ fn read_file(path: &Path) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-fn checked(path: String, bytes: Vec<u8>, request: &ValidateRequest) -> Checked {
-    let Reading { findings, id, version, .. } = manifest::read_for(&bytes, &request.clients);
+/// Says what there is to say about a manifest. `package` is the folder it is the manifest of, and the text of `PATH`.
+fn checked(path: String, bytes: Vec<u8>, request: &ValidateRequest, package: Option<(&Path, &OsStr)>) -> Checked {
+    let Reading { mut findings, id, version, .. } = manifest::read_for(&bytes, &request.clients);
+    if let Some((root, search_path)) = package {
+        findings.extend(package::check_entry(root, &bytes, search_path));
+        findings.sort_by_key(|finding| finding.span.map(|span| span.start));
+    }
     let fails = |finding: &Finding| match finding.severity {
         Severity::Error => true,
         Severity::Warning => request.strict,
