@@ -76,7 +76,7 @@ fn write_all(staging: &Path, files: &[(&str, String)]) -> io::Result<()> {
 /// was moved is taken back if the rest can't be.
 fn move_into(staging: &Path, folder: &Path) -> io::Result<()> {
     let mut names = fs::read_dir(staging)?.map(|entry| entry.map(|entry| entry.file_name())).collect::<io::Result<Vec<_>>>()?;
-    names.sort_by_key(|name| name == crate::ops::validate::MANIFEST);
+    names.sort_by_key(|name| name == crate::package::MANIFEST);
     let mut moved: Vec<PathBuf> = Vec::new();
     for name in &names {
         let target = folder.join(name);
