@@ -76,5 +76,5 @@ pub(crate) const SHOWN_TEXT: usize = 500;
 /// Secrets shorter than this can't be masked without making text unreadable (design §4, redaction).
 pub(crate) const MASKED_SECRET_CHARS: usize = 6;
 
-/// Backtracking steps of one match of a pattern that isn't linear (hardening J-6: under 50 ms).
-pub(crate) const PATTERN_STEPS: usize = 100_000;
+/// Steps of one match of a pattern that isn't linear (hardening J-6: under 50 ms).
+pub(crate) const PATTERN_STEPS: u64 = 200_000;

@@ -29,6 +29,16 @@ impl Decimal {
         self.exponent >= 0
     }
 
+    /// Says whether it is more than zero.
+    pub(super) const fn is_positive(&self) -> bool {
+        !self.negative && !self.digits.is_empty()
+    }
+
+    /// Says whether it is a whole number from zero.
+    pub(super) fn is_count(&self) -> bool {
+        self.is_integral() && (!self.negative || self.digits.is_empty())
+    }
+
     /// Returns the text that ECMAScript's `String(number)` gives, if `text` is exactly a double's shortest text.
     pub(super) fn ecmascript_text(text: &str) -> Option<String> {
         let double: f64 = text.parse().ok()?;

@@ -3,9 +3,10 @@
 //!
 //! A default goes in as it is written: what stands in it is not filled further, so a recursive schema ends.
 
-use std::collections::HashMap;
+use serde_json::{Map, Value};
 
-use serde_json::Value;
+use super::keyword::Reach;
+use super::survey::{Node, Step, Survey};
 
 /// The part of a schema that has defaults, or leads to one. Parts refer to each other by their place in the list, so
 /// a recursive schema is no problem.
@@ -19,94 +20,121 @@ struct Part {
     /// The first items each by its own schema.
     leading: Vec<usize>,
     rest: Option<usize>,
-    /// `allOf` and `$ref`.
-    also: Vec<usize>,
+    /// The part itself, then what applies with it by `allOf` and `$ref`; each once.
+    all: Vec<usize>,
 }
 
 impl Plan {
-    /// Returns the plan of `document`, or nothing if no default of it would ever be filled in.
-    pub(super) fn of(document: &Value) -> Option<Self> {
-        let mut reader = Reader { document, parts: Vec::new(), places: HashMap::new(), has_default: false };
-        reader.part(document);
-        reader.has_default.then_some(Self { parts: reader.parts })
+    /// Returns the plan of a schema, or nothing if it has no default that would ever be filled in.
+    pub(super) fn of(survey: &Survey<'_>) -> Option<Self> {
+        if !survey.nodes.iter().any(|node| node.schema.get("default").is_some()) {
+            return None;
+        }
+        let mut parts: Vec<Part> = survey.nodes.iter().map(|node| part(survey, node)).collect();
+        if !parts.iter().any(|part| part.properties.iter().any(|(_, default, _)| default.is_some())) {
+            return None;
+        }
+        for (at, part) in parts.iter_mut().enumerate() {
+            part.all.push(at);
+            let mut next = 0;
+            while let Some(with) = part.all.get(next).copied() {
+                next += 1;
+                for also in applied_with(survey, &survey.nodes[with]) {
+                    if !part.all.contains(&also) {
+                        part.all.push(also);
+                    }
+                }
+            }
+        }
+        Some(Self { parts })
     }
 
     pub(super) fn fill(&self, value: &mut Value) {
-        self.fill_part(0, value);
+        self.fill_all(&self.parts[0].all, value);
     }
 
-    fn fill_part(&self, part: usize, value: &mut Value) {
-        let part = &self.parts[part];
+    /// Fills by all parts that apply to a value at once: one after the other, parts that lead to the same ones again
+    /// would double the work at each level.
+    fn fill_all(&self, parts: &[usize], value: &mut Value) {
         match value {
-            Value::Object(members) => {
-                for (name, default, below) in &part.properties {
-                    match (members.get_mut(name), default) {
-                        (Some(member), _) => self.fill_part(*below, member),
-                        (None, Some(default)) => drop(members.insert(name.clone(), default.clone())),
-                        (None, None) => {}
-                    }
-                }
-            }
+            Value::Object(members) => self.fill_members(parts, members),
             Value::Array(items) => {
                 for (at, item) in items.iter_mut().enumerate() {
-                    if let Some(below) = part.leading.get(at).copied().or(part.rest) {
-                        self.fill_part(below, item);
-                    }
+                    let below = |part: &usize| self.parts[*part].leading.get(at).copied().or(self.parts[*part].rest);
+                    self.go_below(parts.iter().filter_map(below), item);
                 }
             }
-            Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => return,
+            Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
         }
-        for also in &part.also {
-            self.fill_part(*also, value);
+    }
+
+    fn fill_members(&self, parts: &[usize], members: &mut Map<String, Value>) {
+        let mut defaults: Vec<(&str, &Value)> = Vec::new();
+        for (order, part) in parts.iter().enumerate() {
+            for (name, default, _) in &self.parts[*part].properties {
+                let Some(member) = members.get_mut(name) else {
+                    if let Some(default) = default
+                        && !defaults.iter().any(|(known, _)| known == name)
+                    {
+                        defaults.push((name, default));
+                    }
+                    continue;
+                };
+                let by_name =
+                    |part: &usize| self.parts[*part].properties.iter().find(|(known, ..)| known == name).map(|(_, _, below)| *below);
+                // The first part that names a member goes below for all.
+                if parts[..order].iter().find_map(by_name).is_none() {
+                    self.go_below(parts[order..].iter().filter_map(by_name), member);
+                }
+            }
         }
+        for (name, default) in defaults {
+            members.insert(name.to_owned(), default.clone());
+        }
+    }
+
+    fn go_below(&self, mut parts: impl Iterator<Item = usize>, value: &mut Value) {
+        let Some(first) = parts.next() else { return };
+        let mut more = parts.peekable();
+        if more.peek().is_none() {
+            return self.fill_all(&self.parts[first].all, value);
+        }
+        let mut all = self.parts[first].all.clone();
+        for part in more {
+            for also in &self.parts[part].all {
+                if !all.contains(also) {
+                    all.push(*also);
+                }
+            }
+        }
+        self.fill_all(&all, value);
     }
 }
 
-struct Reader<'a> {
-    document: &'a Value,
-    parts: Vec<Part>,
-    /// By the address of the schema object.
-    places: HashMap<*const Value, usize>,
-    has_default: bool,
+fn part(survey: &Survey<'_>, node: &Node<'_>) -> Part {
+    let mut part = Part::default();
+    for (to, reach) in &node.edges {
+        let below = &survey.nodes[*to];
+        match &below.step {
+            Step::Name("properties", name) if *reach == Reach::Part => {
+                part.properties.push(((*name).to_owned(), default_of(survey, below).cloned(), *to));
+            }
+            Step::Item("prefixItems" | "items", _) if *reach == Reach::Part => part.leading.push(*to),
+            Step::Keyword("items") if *reach == Reach::Part => part.rest = Some(*to),
+            _ => {}
+        }
+    }
+    part
 }
 
-impl<'a> Reader<'a> {
-    fn part(&mut self, schema: &'a Value) -> usize {
-        let address = std::ptr::from_ref(schema);
-        if let Some(part) = self.places.get(&address) {
-            return *part;
-        }
-        let at = self.parts.len();
-        self.parts.push(Part::default());
-        self.places.insert(address, at);
-        let Value::Object(keywords) = schema else { return at };
-        let mut part = Part::default();
-        if let Some(Value::Object(properties)) = keywords.get("properties") {
-            for (name, schema) in properties {
-                let default = schema.get("default").cloned();
-                self.has_default |= default.is_some();
-                part.properties.push((name.clone(), default, self.part(schema)));
-            }
-        }
-        for keyword in ["prefixItems", "items"] {
-            match keywords.get(keyword) {
-                Some(Value::Array(schemas)) => part.leading = schemas.iter().map(|schema| self.part(schema)).collect(),
-                Some(schema @ Value::Object(_)) if keyword == "items" => part.rest = Some(self.part(schema)),
-                _ => {}
-            }
-        }
-        if let Some(Value::Array(schemas)) = keywords.get("allOf") {
-            part.also = schemas.iter().map(|schema| self.part(schema)).collect();
-        }
-        if let Some(target) = keywords.get("$ref").and_then(Value::as_str).and_then(|reference| self.target(reference)) {
-            part.also.push(self.part(target));
-        }
-        self.parts[at] = part;
-        at
-    }
+/// Returns what a schema has applied to the same value, come what may.
+fn applied_with<'a>(survey: &'a Survey<'_>, node: &'a Node<'_>) -> impl Iterator<Item = usize> + 'a {
+    let all_of = node.edges.iter().filter(|(to, _)| matches!(survey.nodes[*to].step, Step::Item("allOf", _))).map(|(to, _)| *to);
+    all_of.chain(node.referenced)
+}
 
-    fn target(&self, reference: &str) -> Option<&'a Value> {
-        let fragment = reference.strip_prefix('#')?;
-        if fragment.is_empty() { Some(self.document) } else { self.document.pointer(fragment) }
-    }
+/// Returns the schema's own default, else one that it has by `$ref` or `allOf`. Those never lead in a circle.
+fn default_of<'a>(survey: &Survey<'a>, node: &Node<'a>) -> Option<&'a Value> {
+    let own = node.schema.get("default");
+    own.or_else(|| applied_with(survey, node).find_map(|to| default_of(survey, &survey.nodes[to])))
 }

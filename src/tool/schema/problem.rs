@@ -6,6 +6,7 @@ use serde_json::Value;
 
 use crate::base::text::{count, cut, listed, visible};
 
+use super::super::pattern::StepLimit;
 use super::super::variable::kind_name;
 
 /// One thing that is wrong with a value.
@@ -22,9 +23,18 @@ const SHOWN: usize = 80;
 /// Members of an `enum` or keys that a message lists.
 const LISTED: usize = 12;
 
-/// Appends what `error` says. A missing key is a problem of its own.
-pub(super) fn push(error: &ValidationError<'_>, problems: &mut Vec<Problem>) {
-    let problem = Problem { pointer: error.instance_path().as_str().to_owned(), message: message(error, 0) };
+/// Appends what `error` says of a part of `value`. A missing key is a problem of its own.
+pub(super) fn push(value: &Value, error: &ValidationError<'_>, problems: &mut Vec<Problem>) {
+    let pointer = error.instance_path().as_str();
+    let message = match error.kind() {
+        // Without `properties` the engine says of the object that it isn't allowed at all.
+        ValidationErrorKind::FalseSchema if error.schema_path().as_str().ends_with("/additionalProperties") => {
+            let names = value.pointer(pointer).and_then(Value::as_object).into_iter().flat_map(|members| members.keys().cloned());
+            unexpected(&names.collect::<Vec<_>>())
+        }
+        _ => message(error, 0),
+    };
+    let problem = Problem { pointer: pointer.to_owned(), message };
     if !problems.contains(&problem) {
         problems.push(problem);
     }
@@ -34,10 +44,7 @@ fn message(error: &ValidationError<'_>, depth: usize) -> String {
     use ValidationErrorKind as Kind;
     match error.kind() {
         Kind::Required { property } => format!("missing required key {}", key(property.as_str().unwrap_or_default())),
-        Kind::AdditionalProperties { unexpected } | Kind::UnevaluatedProperties { unexpected } => {
-            let noun = if unexpected.len() == 1 { "key" } else { "keys" };
-            format!("unexpected {noun} {}", keys(unexpected))
-        }
+        Kind::AdditionalProperties { unexpected } | Kind::UnevaluatedProperties { unexpected } => self::unexpected(unexpected),
         Kind::Type { kind } => format!("expected {}, found {}", types(kind), kind_name(error.instance())),
         Kind::Enum { options } => format!("must be one of {}", options.as_array().map_or_else(String::new, |members| values(members))),
         Kind::Constant { expected_value } => format!("must be {}", shown(expected_value)),
@@ -54,7 +61,7 @@ fn message(error: &ValidationError<'_>, depth: usize) -> String {
         Kind::MaxProperties { limit } => format!("must have at most {}", count(*limit, "key")),
         Kind::AdditionalItems { limit } => format!("must have at most {}", count(*limit as u64, "item")),
         Kind::UnevaluatedItems { .. } => "has items that no part of the schema allows".into(),
-        Kind::Pattern { pattern } => format!("does not match the pattern `{}`", visible(&cut(pattern, SHOWN))),
+        Kind::Pattern { pattern } => no_match(pattern),
         Kind::Format { format } => format!("is not a valid {}", visible(&cut(format, SHOWN))),
         Kind::UniqueItems => "has equal items, each may stand there once".into(),
         Kind::Contains => "has not the items that it must contain".into(),
@@ -66,13 +73,17 @@ fn message(error: &ValidationError<'_>, depth: usize) -> String {
         }
         Kind::AnyOf { context } | Kind::OneOfNotValid { context } => alternatives(context, error, depth),
         Kind::OneOfMultipleValid { .. } => "fits more than one alternative, and must fit exactly one".into(),
-        Kind::BacktrackLimitExceeded { .. } | Kind::RegexEngineFailure { .. } => "the pattern needs too many steps".into(),
+        Kind::BacktrackLimitExceeded { .. } | Kind::RegexEngineFailure { .. } => format!("can't be checked: the {}", StepLimit::TEXT),
         Kind::ContentEncoding { content_encoding } => format!("is not {}", visible(&cut(content_encoding, SHOWN))),
         Kind::ContentMediaType { content_media_type } => format!("is not {}", visible(&cut(content_media_type, SHOWN))),
         Kind::FromUtf8 { .. } => "is not UTF-8 once decoded".into(),
         Kind::Custom { message, .. } => message.clone(),
         Kind::Referencing(_) => "can't be checked: a reference of the schema leads nowhere".into(),
     }
+}
+
+pub(super) fn no_match(pattern: &str) -> String {
+    format!("does not match the pattern `{}`", visible(&cut(pattern, SHOWN)))
 }
 
 /// Names the alternative that fits best: the one with the fewest problems, where one that fails at the value itself
@@ -117,10 +128,11 @@ fn key(name: &str) -> String {
     format!("`{}`", visible(&cut(name, SHOWN)))
 }
 
-fn keys(names: &[String]) -> String {
+fn unexpected(names: &[String]) -> String {
+    let noun = if names.len() == 1 { "key" } else { "keys" };
     let shown: Vec<String> = names.iter().take(LISTED).map(|name| visible(&cut(name, SHOWN)).into_owned()).collect();
     let more = if names.len() > LISTED { format!(" and {} more", names.len() - LISTED) } else { String::new() };
-    format!("{}{more}", listed(shown.iter().map(String::as_str)))
+    format!("unexpected {noun} {}{more}", listed(shown.iter().map(String::as_str)))
 }
 
 fn values(members: &[Value]) -> String {
