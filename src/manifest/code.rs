@@ -127,9 +127,11 @@ codes! {
     BadSchema => "spark::manifest::bad_schema", "A JSON Schema breaks its meta-schema or can't be compiled.";
     Portability => "spark::manifest::portability", "A JSON Schema uses what other hosts refuse or read differently.";
     RequiredUndeclared => "spark::manifest::required_undeclared", "A schema requires a key that its `properties` don't name.";
-    MissingType => "spark::manifest::missing_type", "A schema has `properties` but no `type`, so that it accepts anything.";
+    MissingType => "spark::manifest::missing_type", "A schema has rules for one type of value and no `type`, so that values of other types pass.";
     SlowPattern => "spark::manifest::slow_pattern", "A regular expression needs look-around or back-references and is stopped at a step limit.";
+    DoubtfulPattern => "spark::manifest::doubtful_pattern", "A regular expression means something else than it seems to.";
     MisspeltKeyword => "spark::manifest::misspelt_keyword", "A schema has a keyword that looks like a misspelt one and does nothing.";
+    OtherDraftKeyword => "spark::manifest::other_draft_keyword", "A schema has a keyword that its own draft of JSON Schema doesn't know.";
     UnfitDefault => "spark::manifest::unfit_default", "A default in a schema is refused by that schema.";
     ExampleInvalid => "spark::manifest::example_invalid", "An example's input breaks the tool's own input schema.";
 

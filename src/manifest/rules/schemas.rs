@@ -69,7 +69,9 @@ fn check_schema(schema: &Value, node: &Node, path: &Path<'_>, found: &mut Found)
             LintKind::RequiredUndeclared => Code::RequiredUndeclared,
             LintKind::MissingType => Code::MissingType,
             LintKind::SlowPattern => Code::SlowPattern,
+            LintKind::DoubtfulPattern => Code::DoubtfulPattern,
             LintKind::MisspeltKeyword => Code::MisspeltKeyword,
+            LintKind::OtherDraftKeyword => Code::OtherDraftKeyword,
             LintKind::UnfitDefault => Code::UnfitDefault,
         };
         // The missing type of an input schema is an error of its own.
