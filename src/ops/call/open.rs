@@ -208,8 +208,10 @@ pub(crate) fn launch_of(package: &Prepared, values: &values::Resolved) -> Result
 /// finds (hardening P-11).
 pub(crate) fn program_of(manifest: &Manifest, root: &std::path::Path, path_value: &std::ffi::OsStr) -> Option<PathBuf> {
     let Runtime::Process(process) = &manifest.runtime else { return None };
+    let named = std::path::Path::new(&process.command);
     match process.command.strip_prefix("./") {
         Some(relative) => Some(root.join(relative)).filter(|path| path.is_file()),
+        None if named.is_absolute() => Some(named.to_owned()).filter(|path| path.is_file()),
         None => find_program(&process.command, path_value),
     }
 }
