@@ -7,7 +7,7 @@ use super::context::Context;
 use super::entry;
 use super::exit::Outcome;
 use super::globals::GlobalArgs;
-use super::{call, completions, enable, env, help, init, man, packages, permissions, test, trace, validate};
+use super::{call, completions, demo, enable, env, help, init, man, packages, permissions, sample, test, trace, validate};
 use crate::base::failure::Failure;
 use crate::report::Format;
 
@@ -52,9 +52,13 @@ pub(super) enum Command {
     Show(packages::ShowArgs),
     Call(call::CallArgs),
     Trace(trace::TraceArgs),
+    Demo(demo::DemoArgs),
     Completions(completions::CompletionsArgs),
     Man(man::ManArgs),
     Help(help::HelpArgs),
+    /// Speaks the protocol of a tool process
+    #[command(name = "__sample", hide = true)]
+    Sample,
     /// Panics with a text that may not be shown
     #[cfg(feature = "test-tools")]
     #[command(name = "__panic", hide = true)]
@@ -88,7 +92,9 @@ impl Command {
             | Self::Trace(_)
             | Self::Completions(_)
             | Self::Man(_)
-            | Self::Help(_) => &[],
+            | Self::Help(_)
+            | Self::Demo(_)
+            | Self::Sample => &[],
             #[cfg(feature = "test-tools")]
             Self::Panic | Self::Wait { .. } => &[],
         }
@@ -110,6 +116,8 @@ impl Command {
             Self::Show(args) => packages::show(args, context),
             Self::Call(args) => call::run(args, context),
             Self::Trace(args) => trace::run(args, context),
+            Self::Demo(args) => demo::run(args, context),
+            Self::Sample => sample::run(context),
             Self::Completions(args) => completions::run(args, context),
             Self::Man(args) => man::run(args, context),
             Self::Help(args) => help::run(args, context),

@@ -102,7 +102,7 @@ fn run(surroundings: &Surroundings, name: &str, cli: &Cli) -> u8 {
 }
 
 /// Reports a failure, if it is one, and returns the exit code. A reader that went away has seen what it wanted.
-fn finish(reporter: &Reporter, result: Result<Outcome, Failure>) -> u8 {
+pub(super) fn finish(reporter: &Reporter, result: Result<Outcome, Failure>) -> u8 {
     let number = match result {
         Ok(outcome) => exit::of_outcome(outcome),
         Err(failure) => {

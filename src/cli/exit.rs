@@ -35,6 +35,16 @@ pub(super) const fn of_outcome(outcome: Outcome) -> u8 {
     }
 }
 
+/// Returns what a number says that another command ended with.
+pub(super) const fn outcome_of(number: u8) -> Outcome {
+    const BROKE: u8 = of_class(Class::ToolBroke);
+    match number {
+        0 => Outcome::Yes,
+        BROKE => Outcome::Broke,
+        _ => Outcome::No,
+    }
+}
+
 /// Returns the number of a failure's class.
 pub(super) const fn of_class(class: Class) -> u8 {
     match class {

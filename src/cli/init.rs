@@ -7,7 +7,7 @@ use clap::Args;
 use super::context::Context;
 use super::exit::Outcome;
 use crate::base::failure::Failure;
-use crate::ops::init::{self, InitRequest, TEMPLATES};
+use crate::ops::init::{self, InitRequest};
 
 /// Write a tool package to start from
 ///
@@ -38,7 +38,7 @@ pub(super) struct InitArgs {
 
 pub(super) fn run(args: &InitArgs, context: &Context) -> Result<Outcome, Failure> {
     if args.list_templates {
-        context.report.templates(TEMPLATES)?;
+        context.report.templates(&init::offered().collect::<Vec<_>>())?;
         return Ok(Outcome::Yes);
     }
     let request =

@@ -20,9 +20,11 @@ mod settings;
 mod usage;
 
 mod completions;
+mod demo;
 mod help;
 mod init;
 mod man;
+mod sample;
 mod test;
 mod trace;
 mod validate;

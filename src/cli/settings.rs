@@ -124,7 +124,9 @@ impl Surroundings {
             Some(home) => Home::At(folder.join(home)),
             None => platform_home(),
         };
-        Ok(Settings { home, folder, environment: self.environment.clone(), clock: Clock::System, interrupt })
+        // A program that was deleted while it runs has no file any more; its name is all there is to say.
+        let program = std::env::current_exe().unwrap_or_else(|_| PathBuf::from("spark-tool"));
+        Ok(Settings { home, program, folder, environment: self.environment.clone(), clock: Clock::System, interrupt })
     }
 }
 

@@ -22,7 +22,9 @@ pub(crate) mod traces;
 mod values;
 pub(crate) mod variables;
 
+pub(crate) mod demo;
 pub(crate) mod init;
+pub(crate) mod sample;
 pub(crate) mod validate;
 pub(crate) mod watch;
 

@@ -16,6 +16,8 @@ use crate::base::failure::{Class, Failing};
 #[derive(Clone, Debug)]
 pub(crate) struct Settings {
     pub(crate) home: Home,
+    /// The file of this program.
+    pub(crate) program: PathBuf,
     /// The working folder, absolute, after `-C`.
     pub(crate) folder: PathBuf,
     /// The caller's environment. What a child may inherit of it is decided where the child is started.

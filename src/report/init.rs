@@ -45,8 +45,8 @@ impl Reporter {
         })
     }
 
-    pub(crate) fn templates(&self, templates: &'static [Template]) -> Result<(), OutputError> {
-        let wire = |template: &Template| TemplateWire { name: template.name, description: template.description };
+    pub(crate) fn templates(&self, templates: &[&Template]) -> Result<(), OutputError> {
+        let wire = |template: &&Template| TemplateWire { name: template.name, description: template.description };
         let data = TemplatesWire { templates: templates.iter().map(wire).collect() };
         self.answer(true, &data, |_| {
             let width = templates.iter().map(|template| template.name.len()).max().unwrap_or(0);

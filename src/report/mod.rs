@@ -5,6 +5,7 @@
 //! no output. Text from outside is made visible before a terminal sees it.
 
 mod call;
+mod demo;
 mod excerpt;
 mod failure;
 mod finding;
@@ -22,6 +23,7 @@ mod trace;
 mod validate;
 
 pub(crate) use call::LiveCall;
+pub(crate) use demo::DemoStep;
 pub(crate) use log::Log;
 pub(crate) use progress::Progress;
 pub(crate) use prompt::TerminalAsk;

@@ -62,6 +62,8 @@ struct Shared {
     is_answered: AtomicBool,
     is_stream: AtomicBool,
     is_closed: AtomicBool,
+    /// Nothing goes out: somebody else's answer speaks of what is done here.
+    is_muted: bool,
 }
 
 #[derive(Debug, Error, Diagnostic)]
@@ -78,7 +80,17 @@ impl Failing for OutputError {
 impl Reporter {
     pub(crate) fn new(setup: ReporterSetup) -> Self {
         let (is_answered, is_stream, is_closed) = Default::default();
-        Self(Arc::new(Shared { setup, streams: Mutex::default(), is_answered, is_stream, is_closed }))
+        Self(Arc::new(Shared { setup, streams: Mutex::default(), is_answered, is_stream, is_closed, is_muted: false }))
+    }
+
+    /// Returns a handle for a command that runs as a part of this one: text for people, and none at all where this
+    /// one's answer is for programs.
+    pub(crate) fn for_step(&self, command: &str) -> Self {
+        let ReporterSetup { format, quiet, verbose, stdout, stderr, .. } = self.0.setup;
+        let setup = ReporterSetup { command: command.to_owned(), format: Format::Human, quiet, verbose, stdout, stderr, log: None };
+        let (is_answered, is_stream, is_closed) = Default::default();
+        let is_muted = format != Format::Human;
+        Self(Arc::new(Shared { setup, streams: Mutex::default(), is_answered, is_stream, is_closed, is_muted }))
     }
 
     pub(crate) fn format(&self) -> Format {
@@ -114,7 +126,7 @@ impl Reporter {
     }
 
     /// Writes the answer in a format that is rendered already.
-    pub(super) fn rendered(&self, text: &str) -> Result<(), OutputError> {
+    pub(crate) fn rendered(&self, text: &str) -> Result<(), OutputError> {
         self.0.is_answered.store(true, Ordering::Relaxed);
         self.out(text)
     }
@@ -197,6 +209,9 @@ impl Reporter {
     }
 
     fn write(&self, stream: Stream, text: &str) -> io::Result<()> {
+        if self.0.is_muted {
+            return Ok(());
+        }
         // A panic elsewhere leaves nothing half done in here.
         let streams = self.0.streams.lock().unwrap_or_else(PoisonError::into_inner);
         streams.write(stream, self.has_color(stream), text)

@@ -9,7 +9,9 @@ use std::path::{Component, Path, PathBuf};
 use miette::Diagnostic;
 use thiserror::Error;
 
-pub(crate) use template::{TEMPLATES, Template};
+use template::TEMPLATES;
+
+pub(crate) use template::Template;
 
 use super::{Ask, AskError, Choice, Field, Interrupted, Settings};
 use crate::base::failure::{Class, Failing};
@@ -86,12 +88,17 @@ impl Failing for InitError {
     }
 }
 
+/// Returns the templates that people are offered.
+pub(crate) fn offered() -> impl Iterator<Item = &'static Template> {
+    TEMPLATES.iter().filter(|template| template.is_listed)
+}
+
 fn template_names() -> String {
-    listed(TEMPLATES.iter().map(|template| template.name))
+    listed(offered().map(|template| template.name))
 }
 
 fn unknown_template(name: &str) -> String {
-    match nearest(name, TEMPLATES.iter().map(|template| template.name)) {
+    match nearest(name, offered().map(|template| template.name)) {
         Some(near) => format!("did you mean `{near}`?"),
         None => format!("there are {}", template_names()),
     }
@@ -120,7 +127,7 @@ pub(crate) fn init(settings: &Settings, ask: &dyn Ask, request: &InitRequest) ->
         None => choose_name(ask, &id)?,
     };
     settings.interrupt.check()?;
-    write::package(&place, &template.rendered(&id, &name))?;
+    write::package(&place, &template.rendered(&id, &name, &settings.program))?;
 
     let path = request.folder.display().to_string();
     let next = ["validate", "test"].map(|command| next_command(command, &path)).to_vec();

@@ -1,21 +1,27 @@
 //! What `init` can write. The files lie in `templates/` and are part of the program.
 
+use std::path::Path;
+
 use crate::tool::PackageId;
 
-/// A package to start from. `__ID__` and `__NAME__` in its files stand for the package's own.
+/// A package to start from. `__ID__` and `__NAME__` in its files stand for the package's own, `__PROGRAM__` for the file
+/// of this program.
 #[derive(Debug)]
 pub(crate) struct Template {
     pub(crate) name: &'static str,
     pub(crate) description: &'static str,
+    /// Offered to people.
+    pub(crate) is_listed: bool,
     /// Paths inside the package, and contents.
     pub(crate) files: &'static [(&'static str, &'static str)],
 }
 
 macro_rules! template {
-    ($name:literal, $description:literal, [$($file:literal),+ $(,)?]) => {
+    ($name:literal, $description:literal, $is_listed:literal, [$($file:literal),+ $(,)?]) => {
         Template {
             name: $name,
             description: $description,
+            is_listed: $is_listed,
             files: &[$(($file, include_str!(concat!("../../../templates/", $name, "/", $file)))),+],
         }
     };
@@ -26,6 +32,7 @@ pub(crate) static TEMPLATES: &[Template] = &[
     template!(
         "python",
         "Python 3, standard library alone",
+        true,
         [
             "spark-tool.json",
             "main.py",
@@ -41,6 +48,7 @@ pub(crate) static TEMPLATES: &[Template] = &[
     template!(
         "node",
         "Node.js, no packages",
+        true,
         [
             "spark-tool.json",
             "main.mjs",
@@ -53,30 +61,37 @@ pub(crate) static TEMPLATES: &[Template] = &[
             ".github/workflows/spark-tool.yml",
         ]
     ),
+    template!("sample", "This program itself, for the demo", false, ["spark-tool.json", "tests/greet.case.json"]),
 ];
 
 impl Template {
-    /// Returns the files with id and name filled in.
-    pub(super) fn rendered(&self, id: &PackageId, name: &str) -> Vec<(&'static str, String)> {
-        self.files.iter().map(|(path, content)| (*path, render(path, content, id, name))).collect()
+    /// Returns the files with everything filled in.
+    pub(super) fn rendered(&self, id: &PackageId, name: &str, program: &Path) -> Vec<(&'static str, String)> {
+        let program = program.to_string_lossy();
+        self.files.iter().map(|(path, content)| (*path, render(path, content, id, name, &program))).collect()
     }
 }
 
-fn render(path: &str, content: &str, id: &PackageId, name: &str) -> String {
-    let json = serde_json::Value::from(name).to_string();
-    let name = if has_extension(path, "json") { json.trim_start_matches('"').trim_end_matches('"') } else { name };
-    content.replace("__ID__", id.as_str()).replace("__NAME__", name)
+fn render(path: &str, content: &str, id: &PackageId, name: &str, program: &str) -> String {
+    let written = |text: &str| if has_extension(path, "json") { escaped(text) } else { text.to_owned() };
+    content.replace("__ID__", id.as_str()).replace("__PROGRAM__", &written(program)).replace("__NAME__", &written(name))
+}
+
+/// Returns a text as it stands between the quotes of a JSON string.
+fn escaped(text: &str) -> String {
+    let json = serde_json::Value::from(text).to_string();
+    json[1..json.len() - 1].to_owned()
 }
 
 fn has_extension(path: &str, extension: &str) -> bool {
-    std::path::Path::new(path).extension().is_some_and(|found| found == extension)
+    Path::new(path).extension().is_some_and(|found| found == extension)
 }
 
 #[cfg(test)]
 mod tests {
     use std::collections::BTreeSet;
     use std::fs;
-    use std::path::{Path, PathBuf};
+    use std::path::PathBuf;
 
     use super::*;
 
@@ -104,9 +119,9 @@ mod tests {
     fn a_name_is_escaped_where_it_has_to_be() {
         let id = "acme.hello".parse().expect("an id");
         assert_eq!(
-            render("spark-tool.json", r#"{"id":"__ID__","name":"__NAME__"}"#, &id, "a \"b\" \\"),
+            render("spark-tool.json", r#"{"id":"__ID__","name":"__NAME__"}"#, &id, "a \"b\" \\", "/p"),
             r#"{"id":"acme.hello","name":"a \"b\" \\"}"#
         );
-        assert_eq!(render("README.md", "# __NAME__", &id, "a \"b\""), "# a \"b\"");
+        assert_eq!(render("README.md", "# __NAME__", &id, "a \"b\"", "/p"), "# a \"b\"");
     }
 }
