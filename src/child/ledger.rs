@@ -74,8 +74,8 @@ impl Ledger {
     pub(super) fn leave(&self, child: u32) {
         if let Some(page) = &mut *self.page() {
             page.alive.retain(|seen| seen.pid != child);
-            if page.alive.is_empty() || page.bytes > PAGE_BYTES {
-                // A page with too many names costs the next start a look at each, nothing else.
+            // Not each time: a name too many costs the next start a look, and this a system call.
+            if page.bytes > PAGE_BYTES {
                 let _kept = page.rewrite();
             }
         }
@@ -203,4 +203,64 @@ fn end_all(prefix: &str, noted: &[Seen]) -> usize {
         std::thread::sleep(BETWEEN_ROUNDS);
     }
     ended.len()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_a_page_of_ours_names_a_host() {
+        let host = "0b5dc8d1-94a5-4e5b-a5e0-4d6d3c1c6c3e";
+        assert_eq!(host_of(&format!("{host}.children")), Some(host));
+        for name in [".children", "x.children", "children", "", host, "00000000-0000-0000-0000-00000000000g.children"] {
+            assert_eq!(host_of(name), None, "{name}");
+        }
+    }
+
+    #[test]
+    fn a_ledger_without_a_child_touches_nothing() {
+        let home = tempfile::tempdir().expect("a folder");
+        let ledger = Ledger::new(home.path().join("run/children"));
+        assert_eq!(ledger.sweep().expect("nothing to sweep"), 0);
+        drop(ledger);
+        assert_eq!(fs::read_dir(home.path()).expect("it is there").count(), 0);
+    }
+
+    #[test]
+    fn a_page_lives_as_long_as_its_host_and_a_sweep_leaves_it_alone() {
+        let home = tempfile::tempdir().expect("a folder");
+        let (ledger, other) = (Ledger::new(home.path().join("run")), Ledger::new(home.path().join("run")));
+        let (first, second) = (ledger.enter().expect("entered"), ledger.enter().expect("entered"));
+        assert!(first.ends_with(".1") && second.ends_with(".2") && first[..36] == second[..36], "{first} {second}");
+        assert_eq!(other.sweep().expect("swept"), 0);
+        assert_eq!(fs::read_dir(home.path().join("run")).expect("it is there").count(), 1);
+        drop(ledger);
+        assert_eq!(fs::read_dir(home.path().join("run")).expect("it is there").count(), 0);
+    }
+
+    #[test]
+    fn a_dead_hosts_page_goes_without_hurting_whoever_has_its_pids_now() {
+        let home = tempfile::tempdir().expect("a folder");
+        let page = home.path().join(format!("{}{SUFFIX}", id::random()));
+        // This process under a wrong start time, a pid that can't be, and no line at all.
+        fs::write(&page, format!("{} 1\n4194305 7\nnonsense\n", std::process::id())).expect("written");
+        fs::write(home.path().join("notes.txt"), "not ours").expect("written");
+        assert_eq!(Ledger::new(home.path().to_owned()).sweep().expect("swept"), 0);
+        assert!(!page.exists() && home.path().join("notes.txt").exists());
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn a_page_is_written_anew_before_it_grows_without_end() {
+        let home = tempfile::tempdir().expect("a folder");
+        let mut page = Page::open(home.path()).expect("opened");
+        let own = system::seen(std::process::id()).expect("we are alive");
+        page.record(own).expect("recorded");
+        let length = |page: &Page| fs::metadata(&page.path).expect("it is there").len();
+        let one = length(&page);
+        page.bytes = PAGE_BYTES + 1;
+        page.rewrite().expect("written anew");
+        assert_eq!((length(&page), page.bytes, page.alive.len()), (one, one, 1));
+    }
 }

@@ -1,5 +1,7 @@
 //! Bytes of a stream in, its lines out. Holds at most one line and one chunk.
 
+use std::io::BufRead as _;
+
 use crate::base::limits::FRAME_BYTES;
 
 /// How much is read at a time: what a pipe holds on Linux.
@@ -79,7 +81,7 @@ impl LineCodec {
     /// After an error there is nothing more to be had but [`Self::rest`].
     pub(crate) fn next_line(&mut self) -> Result<Option<&[u8]>, LineTooLong> {
         loop {
-            let Some(length) = self.bytes[self.scanned..self.end].iter().position(|byte| *byte == b'\n') else {
+            let Some(length) = line_end(&self.bytes[self.scanned..self.end]) else {
                 self.scanned = self.end;
                 let bytes = self.end - self.start;
                 return if bytes > self.limit + AROUND { Err(LineTooLong { bytes, limit: self.limit }) } else { Ok(None) };
@@ -107,6 +109,12 @@ impl LineCodec {
     pub(crate) fn rest(&self) -> &[u8] {
         &self.bytes[self.start..self.end]
     }
+}
+
+fn line_end(bytes: &[u8]) -> Option<usize> {
+    // The standard library's only way to the system's `memchr`: ten times as fast as looking at each byte.
+    let length = { bytes }.skip_until(b'\n').ok()?;
+    length.checked_sub(1).filter(|at| bytes[*at] == b'\n')
 }
 
 #[cfg(test)]

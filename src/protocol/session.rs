@@ -115,11 +115,33 @@ impl SessionFault {
 #[derive(Debug)]
 pub(crate) struct Session {
     phase: Phase,
+    ids: RequestIds,
     sequence: u64,
     declared: Arc<BTreeSet<CapabilityName>>,
     /// At most as many as a child works on at a time: searched one by one.
     calls: Vec<OpenCall>,
     last_frame: Option<Instant>,
+}
+
+/// UUIDs (process-protocol §2) that differ in their last digits only: they have to be unique in one conversation, not
+/// secret, and a random one costs a system call.
+#[derive(Debug)]
+struct RequestIds {
+    start: String,
+    given: u64,
+}
+
+impl RequestIds {
+    fn new() -> Self {
+        let mut start = id::random();
+        start.truncate(24);
+        Self { start, given: 0 }
+    }
+
+    fn next(&mut self) -> String {
+        self.given += 1;
+        format!("{}{:012x}", self.start, self.given)
+    }
 }
 
 #[derive(Debug)]
@@ -164,7 +186,7 @@ impl CallState {
 
 impl Session {
     pub(crate) fn new(declared: Arc<BTreeSet<CapabilityName>>) -> Self {
-        Self { phase: Phase::Silent, sequence: 0, declared, calls: Vec::new(), last_frame: None }
+        Self { phase: Phase::Silent, ids: RequestIds::new(), sequence: 0, declared, calls: Vec::new(), last_frame: None }
     }
 
     fn write(&mut self, request_id: &str, frame: HostFrame<'_>) -> Result<Vec<u8>, InputTooLarge> {
@@ -178,9 +200,14 @@ impl Session {
         self.write(request_id, frame).expect("ids and messages are bounded far below a frame")
     }
 
+    fn write_fresh(&mut self, frame: HostFrame<'_>) -> Vec<u8> {
+        let request_id = self.ids.next();
+        self.write_small(&request_id, frame)
+    }
+
     /// Returns the `initialize` line, the first of all.
     pub(crate) fn start(&mut self, package: &PackageId, version: &Version, now: Instant) -> Vec<u8> {
-        let request_id = id::random();
+        let request_id = self.ids.next();
         let line = self.write_small(&request_id, HostFrame::Initialize { package: package.as_str(), version: version.as_str() });
         self.phase = Phase::Starting { request_id, deadline: now + READY_WAIT };
         line
@@ -188,7 +215,7 @@ impl Session {
 
     /// Opens a call and returns its `invoke` line. Only after [`Event::Ready`].
     pub(crate) fn invoke(&mut self, call: Call<'_>) -> Result<Vec<u8>, InputTooLarge> {
-        let request_id = id::random();
+        let request_id = self.ids.next();
         let Call { invocation, tool, input, context, deadline, granted } = call;
         let line = self.write(&request_id, HostFrame::Invoke { invocation, tool: tool.as_str(), input, context })?;
         let state = CallState::Open { deadline };
@@ -206,7 +233,7 @@ impl Session {
         let call = &mut self.calls[at];
         call.state = CallState::GivenUp { at: now, until: now + SILENT_AFTER_CANCEL, why };
         let invocation = call.invocation.clone();
-        self.write_small(&id::random(), HostFrame::Cancel { invocation: &invocation })
+        self.write_fresh(HostFrame::Cancel { invocation: &invocation })
     }
 
     /// Returns the last lines: `cancel` for each open call, then `shutdown` (design §4, stop). No call is open any more.
@@ -214,9 +241,9 @@ impl Session {
         let calls = std::mem::take(&mut self.calls);
         let mut lines = Vec::new();
         for call in calls.iter().filter(|call| call.state.is_open()) {
-            lines.extend(self.write_small(&id::random(), HostFrame::Cancel { invocation: &call.invocation }));
+            lines.extend(self.write_fresh(HostFrame::Cancel { invocation: &call.invocation }));
         }
-        lines.extend(self.write_small(&id::random(), HostFrame::Shutdown));
+        lines.extend(self.write_fresh(HostFrame::Shutdown));
         self.phase = Phase::Silent;
         lines
     }
@@ -509,6 +536,15 @@ mod tests {
         let sequences: Vec<_> =
             lines.iter().map(|line| (parsed(line)["type"].as_str().map(str::to_owned), parsed(line)["sequence"].as_u64())).collect();
         assert_eq!(sequences, [(Some("cancel".to_owned()), Some(2)), (Some("shutdown".to_owned()), Some(3))]);
+    }
+
+    #[test]
+    fn every_request_has_a_uuid_of_its_own() {
+        let mut ids = RequestIds::new();
+        let (first, second) = (ids.next(), ids.next());
+        assert!(first != second && first[..24] == second[..24]);
+        assert_eq!((first.len(), first.matches('-').count(), &first[14..15]), (36, 4, "4"));
+        assert!(first.chars().all(|c| c == '-' || c.is_ascii_hexdigit()), "{first}");
     }
 
     #[test]

@@ -23,6 +23,7 @@
 //! | `ignore-term` | the same, SIGTERM and SIGINT too |
 //! | `hang`, `hang-ignore-term` | never answers, stays whatever it reads |
 //! | `grandchild HOW` | leaves a process that holds the pipes: `plain`, `setsid`, `wiped` (setsid, no environment) |
+//! | `orphan` | leaves a process whose parent has ended, and that ends by itself soon after |
 //! | `close-stdout` | closes its stdout in mid-call and lives on |
 //! | `close-stdin` | closes its stdin, says `ready` and lives on |
 //! | `trickle` | one byte a second instead of an answer |
@@ -33,12 +34,12 @@
 //! | `secret NAME` | shows the variable NAME in log, stderr, progress and error |
 //! | `broken KIND` | answers a frame that breaks the protocol: `duplicate`, `version`, `type`, `invocation`, `ready`, `surrogate`, `utf8` |
 //! | `unknown-id` | answers an id that nobody asked for, then rightly |
-//! | `sleep N` | no tool: sleeps N seconds (`setsid-sleep` in a session of its own) |
+//! | `sleep N` | no tool: sleeps N seconds (`setsid-sleep` in a session of its own; `leave-sleep` in a child that it leaves) |
 
 #![cfg_attr(not(unix), expect(unused, reason = "half of the modes are about signals"))]
 
 use std::io::{self, BufRead as _, Write as _};
-use std::process::ExitCode;
+use std::process::{Command, ExitCode};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 use std::time::Duration;
@@ -63,6 +64,10 @@ fn main() -> ExitCode {
             #[cfg(unix)]
             nix::unistd::setsid().expect("not a leader yet");
             forever_or(tool.number())
+        }
+        "leave-sleep" => {
+            leave(&["sleep", tool.argument()]);
+            ExitCode::SUCCESS
         }
         _ => tool.run(),
     }
@@ -252,6 +257,7 @@ impl Tool {
             }
             "hang" | "hang-ignore-term" => return,
             "grandchild" => grandchild(self.argument()),
+            "orphan" => leave(&["leave-sleep", "0"]),
             #[cfg(unix)]
             "close-stdout" => {
                 nix::unistd::close(1).expect("it was open");
@@ -382,17 +388,27 @@ fn flood(bytes: u64) {
 }
 
 fn grandchild(how: &str) {
-    #[expect(clippy::disallowed_methods, reason = "a tool may start what it likes")]
-    let mut command = std::process::Command::new(std::env::current_exe().expect("its own path"));
     match how {
-        "setsid" => command.args(["setsid-sleep", "1000"]),
-        "wiped" => command.env_clear().args(["setsid-sleep", "1000"]),
-        _ => command.args(["sleep", "1000"]),
-    };
-    #[expect(clippy::zombie_processes, reason = "leaving it behind is what this is about")]
-    let _runs_on = command.spawn().expect("it starts");
+        "setsid" => leave(&["setsid-sleep", "1000"]),
+        "wiped" => start(own_program().env_clear().args(["setsid-sleep", "1000"])),
+        _ => leave(&["sleep", "1000"]),
+    }
     // Long enough for a session of its own.
     thread::sleep(Duration::from_millis(50));
+}
+
+fn leave(arguments: &[&str]) {
+    start(own_program().args(arguments));
+}
+
+fn own_program() -> Command {
+    #[expect(clippy::disallowed_methods, reason = "a tool may start what it likes")]
+    Command::new(std::env::current_exe().expect("its own path"))
+}
+
+fn start(command: &mut Command) {
+    #[expect(clippy::zombie_processes, reason = "leaving it behind is what this is about")]
+    let _runs_on = command.spawn().expect("it starts");
 }
 
 fn descriptors() -> Value {

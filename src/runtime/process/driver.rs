@@ -843,8 +843,9 @@ async fn read(output: &mut Option<Output>, space: &mut [u8]) -> io::Result<usize
 fn keep(shared: &Shared, errors: &mut Option<Output>, chunk: &mut Vec<u8>, read: Option<usize>) {
     match read {
         Some(count @ 1..) => {
-            shared.state().errors.push(&chunk[..count]);
-            if count == chunk.len() && count < ERRORS_CHUNK {
+            let is_full = count == chunk.len();
+            shared.state().errors.push(chunk, count);
+            if is_full && chunk.len() < ERRORS_CHUNK {
                 chunk.resize(ERRORS_CHUNK, 0);
             }
         }

@@ -256,6 +256,22 @@ async fn a_child_a_call_leaves_nothing_behind() {
     assert!(after.3 < before.3 + 5_000, "{} kB before, {} kB after", before.3, after.3);
 }
 
+// H: P-14
+#[tokio::test]
+async fn orphans_that_end_by_themselves_are_reaped_while_their_tool_lives() {
+    let bench = Bench::persistent("orphan");
+    for number in 0..10 {
+        assert_eq!(bench.result(json!({"echo": number})).await["echo"], number);
+    }
+    let patience = Instant::now() + Duration::from_secs(10);
+    while counts().2 > 1 {
+        assert!(Instant::now() < patience, "{} children", counts().2);
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+    bench.host.close().await;
+    assert_eq!(counts().2, 0);
+}
+
 /// No test by itself: started by the next one as a process of its own, with `home=FOLDER` as an argument, it is a host
 /// that is killed.
 #[tokio::test]

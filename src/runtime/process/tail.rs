@@ -1,43 +1,80 @@
 //! The end of what a child wrote, masked: stderr, and the line that broke the protocol.
 
+use std::collections::VecDeque;
+
 use crate::base::limits::{LINE_SHOWN, STDERR_KEPT};
 use crate::base::redacted::Redactor;
 use crate::base::text::visible_bytes;
 
 /// The last bytes of a stream. Kept raw, with enough more that a secret at the cut is never half shown.
+///
+/// Chunks are handed over, not copied: a flood costs its reader hardly more than the reads.
 #[derive(Debug)]
 pub(super) struct Tail {
-    bytes: Vec<u8>,
-    /// Of the whole stream.
+    chunks: VecDeque<Chunk>,
+    /// Bytes in `chunks`.
+    held: usize,
+    /// Bytes of the whole stream.
     total: u64,
-    /// What of `bytes` is room for masking only.
+    /// What of `chunks` is room for masking only.
     margin: usize,
+}
+
+#[derive(Debug)]
+struct Chunk {
+    bytes: Vec<u8>,
+    /// How many of `bytes` are of the stream.
+    filled: usize,
 }
 
 impl Tail {
     pub(super) fn new(redactor: &Redactor) -> Self {
         // Twice, since a mask may be longer than what it hides.
-        Self { bytes: Vec::new(), total: 0, margin: redactor.held_back() * 2 }
+        Self { chunks: VecDeque::new(), held: 0, total: 0, margin: redactor.held_back() * 2 }
     }
 
     fn kept(&self) -> usize {
         STDERR_KEPT + self.margin
     }
 
-    pub(super) fn push(&mut self, chunk: &[u8]) {
-        self.total += chunk.len() as u64;
-        let kept = self.kept();
-        if chunk.len() >= kept {
-            self.bytes.clear();
-            self.bytes.extend_from_slice(&chunk[chunk.len() - kept..]);
-            return;
+    /// Adds the first `count` bytes of `buffer`. It may come back as another one of at least that length.
+    pub(super) fn push(&mut self, buffer: &mut Vec<u8>, count: usize) {
+        self.total += count as u64;
+        self.held += count;
+        match self.chunks.back_mut() {
+            Some(last) if last.bytes.len() - last.filled >= count => {
+                last.bytes[last.filled..last.filled + count].copy_from_slice(&buffer[..count]);
+                last.filled += count;
+            }
+            _ => {
+                let length = buffer.len();
+                let free = self.forget().filter(|free| free.len() >= length).unwrap_or_else(|| vec![0; length]);
+                self.chunks.push_back(Chunk { bytes: std::mem::replace(buffer, free), filled: count });
+            }
         }
-        // Moved only when twice the room is full, so that each byte is moved once at most.
-        if self.bytes.len() + chunk.len() > kept * 2 {
-            let gone = self.bytes.len() + chunk.len() - kept;
-            self.bytes.drain(..gone);
+        drop(self.forget());
+    }
+
+    /// Lets go of what is too old; the last buffer that was.
+    fn forget(&mut self) -> Option<Vec<u8>> {
+        let mut free = None;
+        while let Some(first) = self.chunks.front()
+            && self.held - first.filled >= self.kept()
+        {
+            self.held -= first.filled;
+            free = self.chunks.pop_front().map(|chunk| chunk.bytes);
         }
-        self.bytes.extend_from_slice(chunk);
+        free
+    }
+
+    /// The last bytes of the stream, at most so many as are kept.
+    fn bytes(&self) -> Vec<u8> {
+        let mut bytes = Vec::with_capacity(self.held);
+        for chunk in &self.chunks {
+            bytes.extend_from_slice(&chunk.bytes[..chunk.filled]);
+        }
+        bytes.drain(..bytes.len().saturating_sub(self.kept()));
+        bytes
     }
 
     /// Where the stream is now, for [`Self::since`].
@@ -47,25 +84,30 @@ impl Tail {
 
     /// Returns the masked end of the stream, at most 64 KiB.
     pub(super) fn text(&self, redactor: &Redactor) -> String {
-        let start = self.bytes.len().saturating_sub(self.kept());
-        let masked = masked(&self.bytes[start..], redactor);
-        let is_cut = self.total > (self.bytes.len() - start) as u64;
+        let bytes = self.bytes();
         // What stands before the margin may be the end of a secret whose start is gone.
-        shorten(masked, if is_cut { self.margin } else { 0 })
+        let cut = if self.total > bytes.len() as u64 { self.margin } else { 0 };
+        shorten(masked(&bytes, redactor), cut)
     }
 
     /// As [`Self::text`], without what had been written when the stream was at `position`.
     pub(super) fn since(&self, position: u64, redactor: &Redactor) -> String {
-        if position == 0 || self.total == position {
-            return if position == self.total { String::new() } else { self.text(redactor) };
+        if self.total == position {
+            return String::new();
         }
+        let bytes = self.bytes();
         let fresh = usize::try_from(self.total - position).unwrap_or(usize::MAX);
-        let Some(before) = self.bytes.len().checked_sub(fresh) else {
+        let Some(border) = bytes.len().checked_sub(fresh) else {
             return self.text(redactor);
         };
-        let (old, all) = (masked(&self.bytes[..before], redactor), masked(&self.bytes, redactor));
-        // A secret across the border was masked as a whole: then all is shown.
-        shorten(all.strip_prefix(&old).map_or_else(|| all.clone(), str::to_owned), 0)
+        // As far back as a secret across the border can reach; what is cut there is in the part that goes.
+        let start = border.saturating_sub(self.margin);
+        let (old, all) = (masked(&bytes[start..border], redactor), masked(&bytes[start..], redactor));
+        match all.strip_prefix(&old) {
+            Some(fresh) => shorten(fresh.to_owned(), 0),
+            // One does, so it was masked as a whole: then all is shown.
+            None => self.text(redactor),
+        }
     }
 }
 
@@ -104,10 +146,21 @@ mod tests {
         Redactor::new([&Redacted::new(SECRET.to_owned())])
     }
 
+    /// Reads `bytes` as the driver does, in pieces of at most 64 KiB into a buffer that may be swapped.
+    fn feed(tail: &mut Tail, bytes: &[u8]) {
+        let mut buffer = vec![0; 1_024];
+        for chunk in bytes.chunks(64 * 1024) {
+            buffer.resize(buffer.len().max(chunk.len()), 0);
+            buffer[..chunk.len()].copy_from_slice(chunk);
+            tail.push(&mut buffer, chunk.len());
+            assert!(buffer.len() >= chunk.len());
+        }
+    }
+
     fn tail_of(chunks: &[&[u8]], redactor: &Redactor) -> Tail {
         let mut tail = Tail::new(redactor);
         for chunk in chunks {
-            tail.push(chunk);
+            feed(&mut tail, chunk);
         }
         tail
     }
@@ -118,12 +171,18 @@ mod tests {
         let redactor = Redactor::default();
         let mut tail = Tail::new(&redactor);
         for number in 0..100_000_u32 {
-            tail.push(format!("line {number}\n").as_bytes());
+            feed(&mut tail, format!("line {number}\n").as_bytes());
         }
         let text = tail.text(&redactor);
         assert_eq!(text.len(), STDERR_KEPT);
         assert!(text.ends_with("line 99998\nline 99999\n"));
-        assert!(tail.bytes.capacity() <= STDERR_KEPT * 4);
+        let capacity = |tail: &Tail| tail.chunks.iter().map(|chunk| chunk.bytes.capacity()).sum::<usize>();
+        assert!(capacity(&tail) <= STDERR_KEPT * 4, "{}", capacity(&tail));
+        for _ in 0..1_000 {
+            feed(&mut tail, &vec![b'z'; 40_000]);
+            feed(&mut tail, b"z");
+        }
+        assert!(capacity(&tail) <= STDERR_KEPT * 8, "{}", capacity(&tail));
         assert_eq!(tail_of(&[&vec![b'x'; STDERR_KEPT * 3]], &redactor).text(&redactor).len(), STDERR_KEPT);
         assert_eq!(tail_of(&[b"a", b"b"], &redactor).text(&redactor), "ab");
     }
@@ -154,14 +213,14 @@ mod tests {
         let mut tail = tail_of(&[b"old\n"], &redactor);
         let position = tail.position();
         assert_eq!(tail.since(position, &redactor), "");
-        tail.push(b"new\n");
+        feed(&mut tail, b"new\n");
         assert_eq!(tail.since(position, &redactor), "new\n");
         assert_eq!(tail.since(0, &redactor), "old\nnew\n");
         let mut split = tail_of(&[b"correct-horse"], &redactor);
         let position = split.position();
-        split.push(b"-battery end");
+        feed(&mut split, b"-battery end");
         assert!(!split.since(position, &redactor).contains("battery"));
-        split.push(&vec![b'x'; STDERR_KEPT * 3]);
+        feed(&mut split, &vec![b'x'; STDERR_KEPT * 3]);
         assert_eq!(split.since(position, &redactor).len(), STDERR_KEPT);
     }
 
