@@ -33,3 +33,5 @@ mod ops;
 mod report;
 
 pub mod cli;
+#[cfg(feature = "test-tools")]
+pub mod measure;

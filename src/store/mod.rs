@@ -11,6 +11,8 @@ mod create;
 mod error;
 mod home;
 mod host;
+#[cfg(feature = "test-tools")]
+mod measure;
 mod open;
 mod packages;
 mod record;
@@ -20,6 +22,8 @@ pub(crate) use change::{Enabled, Removed, Reviewed, Uninstalled};
 pub(crate) use config::{ConfigEntry, Setting, Target};
 pub(crate) use consents::{ConsentRecord, Means, Reply};
 pub(crate) use error::StoreError;
+#[cfg(feature = "test-tools")]
+pub(crate) use measure::traces as traces_measured;
 pub(crate) use open::{Access, Store};
 pub(crate) use packages::{BrokenPackage, InstalledVersion, Package, Provenance};
 pub(crate) use record::{DeclaredPermission, NewVersion, Recorded};
