@@ -22,6 +22,6 @@ pub(crate) use inspect::{EntryPoint, Inspection, MANIFEST, entry_point, inspect}
 pub(crate) use intent::TreeLock;
 pub(crate) use path::{PathFault, PathRules};
 pub(crate) use select::{SelectedFile, Selection, select};
-pub(crate) use snapshot::{Placed, Step, Watch, Withdrawn, install, withdraw};
+pub(crate) use snapshot::{Placed, Step, Watch, Withdrawn, copy_once, install, withdraw};
 pub(crate) use sweep::{has_leftovers, sweep};
 pub(crate) use verify::{Verified, verify_full, verify_quick};

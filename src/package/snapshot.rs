@@ -139,6 +139,13 @@ fn step(watch: &mut Watch<'_>, step: Step) -> Result<(), PackageError> {
     if watch(step).is_break() { Err(PackageError::Stopped) } else { Ok(()) }
 }
 
+/// Copies a package to `folder`, which must not exist, as an install would have it, to be used once and removed.
+pub(crate) fn copy_once(inspection: &Inspection, folder: &Path) -> Result<(), PackageError> {
+    copy(inspection, folder, &mut |_| ControlFlow::Continue(()))?;
+    seal(folder)?;
+    set_mode(folder, FOLDER)
+}
+
 /// Copies a package's files, and checks on the way that they are still what was inspected.
 fn copy(inspection: &Inspection, staged: &Path, watch: &mut Watch<'_>) -> Result<Vec<StampedFile>, PackageError> {
     let command = inspection.command_path();

@@ -110,7 +110,7 @@ pub(super) fn input_schema(settings: &Settings, store: &Store, request: &TestReq
 fn open(settings: &Settings, store: &Store, target: &Target) -> Result<Opened, Failure> {
     let path_value = settings.environment.get("PATH").unwrap_or_default();
     match target {
-        Target::Folder(path) => open_folder(settings, store, path, path_value),
+        Target::Folder(path) => open_folder(store, path, path_value),
         Target::Installed(id, version) => {
             let installed = open_package(store, id, version.as_ref(), Gate::Installed, path_value)?;
             let path = installed.package.root.clone();
