@@ -361,7 +361,7 @@ pub(super) fn one_of_each() -> Vec<(Code, Vec<u8>, &'static str)> {
 }
 
 /// What is found in a folder, not in a manifest.
-const FOUND_ELSEWHERE: [Code; 1] = [Code::MissingFile];
+const FOUND_ELSEWHERE: [Code; 4] = [Code::MissingFile, Code::CommandMissing, Code::ProgramNotFound, Code::WorkingDirectoryMissing];
 
 #[test]
 fn every_code_has_a_file_that_produces_it_at_its_place() {
