@@ -9,6 +9,7 @@ mod command_line;
 mod demo;
 mod generated;
 mod init;
+mod install;
 mod json;
 mod layers;
 mod validate;

@@ -7,7 +7,7 @@ use super::context::Context;
 use super::entry;
 use super::exit::Outcome;
 use super::globals::GlobalArgs;
-use super::{call, completions, demo, enable, env, help, init, man, packages, permissions, sample, test, trace, validate};
+use super::{call, completions, demo, enable, env, help, init, install, man, packages, permissions, sample, test, trace, validate};
 use crate::base::failure::Failure;
 use crate::report::Format;
 
@@ -41,6 +41,8 @@ pub(super) enum Command {
     Init(init::InitArgs),
     Validate(validate::ValidateArgs),
     Test(test::TestArgs),
+    Inspect(install::InspectArgs),
+    Install(install::InstallArgs),
     Permissions(permissions::PermissionsArgs),
     Grant(permissions::GrantArgs),
     Deny(permissions::DenyArgs),
@@ -50,6 +52,9 @@ pub(super) enum Command {
     Disable(enable::DisableArgs),
     List(packages::ListArgs),
     Show(packages::ShowArgs),
+    Remove(install::RemoveArgs),
+    #[command(visible_alias = "rm")]
+    Uninstall(install::UninstallArgs),
     Call(call::CallArgs),
     Trace(trace::TraceArgs),
     Demo(demo::DemoArgs),
@@ -79,6 +84,10 @@ impl Command {
             Self::Validate(_) => &[Format::Sarif, Format::Github, Format::Junit],
             Self::Test(_) => &[Format::Junit],
             Self::Init(_)
+            | Self::Inspect(_)
+            | Self::Install(_)
+            | Self::Remove(_)
+            | Self::Uninstall(_)
             | Self::Permissions(_)
             | Self::Grant(_)
             | Self::Deny(_)
@@ -105,6 +114,10 @@ impl Command {
             Self::Init(args) => init::run(args, context),
             Self::Validate(args) => validate::run(args, context),
             Self::Test(args) => test::run(args, context),
+            Self::Inspect(args) => install::inspect(args, context),
+            Self::Install(args) => install::install(args, context),
+            Self::Remove(args) => install::remove(args, context),
+            Self::Uninstall(args) => install::uninstall(args, context),
             Self::Permissions(args) => permissions::list(args, context),
             Self::Grant(args) => permissions::grant(args, context),
             Self::Deny(args) => permissions::deny(args, context),

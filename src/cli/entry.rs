@@ -17,7 +17,7 @@ use super::settings::{COMPLETE, Surroundings, open_log};
 use super::usage::{self, Parsed, UsageError};
 use super::{completions, interrupt, panic};
 use crate::base::failure::{Class, Failing, Failure};
-use crate::ops::Interrupt;
+use crate::ops::{self, Interrupt};
 use crate::report::{Format, Reporter, TerminalAsk};
 
 /// Runs the command of this process's arguments.
@@ -88,6 +88,7 @@ fn run(surroundings: &Surroundings, name: &str, cli: &Cli) -> u8 {
             agrees: cli.globals.yes,
             unable: surroundings.unable_to_ask(cli.globals.no_input),
         };
+        ops::tidy(&settings);
         cli.command.run(&Context { settings, report: reporter.clone(), ask })
     }));
     let number = match result {

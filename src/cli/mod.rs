@@ -23,6 +23,7 @@ mod completions;
 mod demo;
 mod help;
 mod init;
+mod install;
 mod man;
 mod sample;
 mod test;

@@ -27,12 +27,16 @@ pub(crate) enum TargetError {
     #[error("`{version}` {reason}")]
     #[diagnostic(code(spark::target::bad_version), help("write ID@MAJOR.MINOR.PATCH; `spark-tool show ID` lists the versions"))]
     BadVersion { version: String, reason: IdError },
+    #[error("which version of `{id}`?")]
+    #[diagnostic(code(spark::target::no_version), help("write {id}@VERSION; `spark-tool show {id}` lists the versions"))]
+    NoVersion { id: PackageId },
 }
 
 impl Failing for TargetError {
     fn class(&self) -> Class {
         match self {
             Self::Unknown { .. } | Self::BadId { .. } | Self::BadVersion { .. } => Class::Unusable,
+            Self::NoVersion { .. } => Class::Usage,
         }
     }
 }

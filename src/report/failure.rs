@@ -46,6 +46,8 @@ struct Shown {
     code: Option<String>,
     help: Option<String>,
     cause: Option<Box<Shown>>,
+    /// Every reason of a failure that has several.
+    related: Vec<Shown>,
 }
 
 impl From<&Failure> for Shown {
@@ -55,17 +57,23 @@ impl From<&Failure> for Shown {
             code: Some(failure.code()),
             help: failure.help().map(|help| visible_lines(&help).into_owned()),
             cause: failure.diagnostic().source().map(|cause| Box::new(Self::cause(cause))),
+            related: failure.diagnostic().related().into_iter().flatten().map(Self::reason).collect(),
         }
     }
 }
 
 impl Shown {
+    fn reason(reason: &dyn Diagnostic) -> Self {
+        Self { message: visible(&reason.to_string()).into_owned(), code: None, help: None, cause: None, related: Vec::new() }
+    }
+
     fn cause(error: &(dyn Error + 'static)) -> Self {
         Self {
             message: visible(&error.to_string()).into_owned(),
             code: None,
             help: None,
             cause: error.source().map(|cause| Box::new(Self::cause(cause))),
+            related: Vec::new(),
         }
     }
 }
@@ -83,6 +91,10 @@ impl Error for Shown {
 }
 
 impl Diagnostic for Shown {
+    fn related<'a>(&'a self) -> Option<Box<dyn Iterator<Item = &'a dyn Diagnostic> + 'a>> {
+        if self.related.is_empty() { None } else { Some(Box::new(self.related.iter().map(|reason| reason as &dyn Diagnostic))) }
+    }
+
     fn code<'a>(&'a self) -> Option<Box<dyn fmt::Display + 'a>> {
         self.code.as_ref().map(|code| Box::new(code) as Box<dyn fmt::Display>)
     }

@@ -10,6 +10,7 @@ mod excerpt;
 mod failure;
 mod finding;
 mod init;
+mod install;
 mod json;
 mod junit;
 mod log;
@@ -24,6 +25,7 @@ mod validate;
 
 pub(crate) use call::LiveCall;
 pub(crate) use demo::DemoStep;
+pub(crate) use install::InstallProgress;
 pub(crate) use log::Log;
 pub(crate) use progress::Progress;
 pub(crate) use prompt::TerminalAsk;
