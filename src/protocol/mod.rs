@@ -6,6 +6,8 @@
 mod frame;
 mod lines;
 mod session;
+#[cfg(test)]
+mod transcript;
 
 pub(crate) use frame::{ChildFrame, FrameFault, HostFrame, InputTooLarge, Level, PROTOCOL_VERSION};
 pub(crate) use lines::{LineCodec, LineTooLong};
