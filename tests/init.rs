@@ -36,6 +36,7 @@ fn a_package_is_written_from_flags_alone() {
     assert_snapshot!(world.spark(["init", "--list-templates"]), @"
     python  Python 3, standard library alone
     node    Node.js, no packages
+    shell   POSIX sh, no other program
     [exit 0]
     ");
     let answer = world.json(["init", "other tool", "--template", "node", "--json"]);
@@ -69,7 +70,7 @@ fn what_cannot_be_meant_is_said_before_anything_is_written() {
     spark::init::no_template
 
       × no template is named
-      help: name one with --template: `python` and `node`
+      help: name one with --template: `python`, `node` and `shell`
     [exit 2]
     ");
     assert_snapshot!(world.spark(["init", "x", "--template", "pyhton"]), @"

@@ -12,4 +12,5 @@ mod init;
 mod install;
 mod json;
 mod layers;
+mod templates;
 mod validate;

@@ -19,7 +19,7 @@ async function addNote({ text }, call) {
   const path = join(folder, 'notes.jsonl');
   await appendFile(path, `${JSON.stringify(text)}\n`);
   const count = (await readFile(path, 'utf8')).split('\n').length - 1;
-  call.log(`${count} notes in ${path}`, 'debug');
+  call.log(`notes in ${path}: ${count}`, 'debug');
   return { text, count };
 }
 

@@ -25,7 +25,7 @@ def add_note(arguments, call):
         notes.write(json.dumps(arguments["text"], ensure_ascii=False) + "\n")
     with open(path, "rb") as notes:
         count = sum(1 for _ in notes)
-    call.log(f"{count} notes in {path}", "debug")
+    call.log(f"notes in {path}: {count}", "debug")
     return {"text": arguments["text"], "count": count}
 
 

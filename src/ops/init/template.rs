@@ -61,6 +61,22 @@ pub(crate) static TEMPLATES: &[Template] = &[
             ".github/workflows/spark-tool.yml",
         ]
     ),
+    template!(
+        "shell",
+        "POSIX sh, no other program",
+        true,
+        [
+            "spark-tool.json",
+            "main.sh",
+            "spark_tool.sh",
+            "tests/greet.case.json",
+            "tests/add_note.case.json",
+            "README.md",
+            ".sparkignore",
+            ".gitignore",
+            ".github/workflows/spark-tool.yml",
+        ]
+    ),
     template!("sample", "This program itself, for the demo", false, ["spark-tool.json", "tests/greet.case.json"]),
 ];
 
