@@ -211,3 +211,25 @@ fn an_install_that_is_killed_at_any_time_ends_right_with_the_next() {
         assert_eq!(rest(&world.home()), [""; 0], "after {delay}");
     }
 }
+
+// H: P-17, P-18
+#[cfg(unix)]
+#[test]
+fn a_changed_tree_is_neither_enabled_nor_started() {
+    use std::os::unix::fs::PermissionsExt as _;
+
+    let world = world();
+    assert_eq!(run(&world, &["install", "hello", "--yes"]).0, 0);
+    assert_eq!(run(&world, &["grant", "demo.hello", "--all-declared", "--yes"]).0, 0);
+    assert_eq!(run(&world, &["enable", "demo.hello", "--yes"]).0, 0);
+    let folder = world.home().join("packages/demo.hello/0.1.0/bin");
+    fs::set_permissions(&folder, fs::Permissions::from_mode(0o755)).expect("opened");
+    fs::write(folder.join("planted"), "x").expect("written");
+    let (exit, refused) = run(&world, &["call", "demo.hello/say_hello", "who=x"]);
+    assert_eq!((exit, code(&refused)), (4, "spark::package::changed"));
+    assert_eq!(refused["error"]["details"]["changes"], json!([{"path": "bin/planted", "change": "added"}]));
+    assert_eq!(run(&world, &["disable", "demo.hello"]).0, 0);
+    let (exit, refused) = run(&world, &["enable", "demo.hello", "--yes"]);
+    assert_eq!((exit, code(&refused)), (4, "spark::package::changed"));
+    assert!(!world.folder().join("canary").exists());
+}

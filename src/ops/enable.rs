@@ -9,6 +9,7 @@ use super::gates::{Gate, Gated};
 use super::lookup::{self, find, manifest_of};
 use super::packages::served_name;
 use super::screen::{Powers, tool_line};
+use super::verify::{Care, check_tree};
 use super::{Ask, Question, Settings};
 use crate::base::failure::{Class, Failing, Failure};
 use crate::base::text::count;
@@ -95,6 +96,9 @@ pub(crate) fn enable(settings: &Settings, ask: &dyn Ask, id: &PackageId, version
         let commands: Vec<&str> = gates.iter().filter_map(|gate| gate.command.as_deref()).collect();
         let help = if commands.is_empty() { "this release can't open it".to_owned() } else { commands.join("\n") };
         return Err(EnableError::Closed { id: id.clone(), version, gates, help }.into());
+    }
+    if let Some(files) = check_tree::<Failure>(&store, &installed, &manifest, Care::Full)? {
+        store.restamp(id, &version, &files)?;
     }
     let root = store.layout().version(id.as_str(), version.as_str());
     let program = program_of(&manifest, &root, settings.environment.get("PATH").unwrap_or_default());

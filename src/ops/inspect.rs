@@ -3,10 +3,11 @@
 use super::call::program_of;
 use super::lookup::{self, find, manifest_of};
 use super::packages::served_name;
+use super::verify::{Care, check_tree};
 use super::{Settings, Target};
 use crate::base::failure::Failure;
-use crate::manifest::{self, Finding, Manifest, Runtime};
-use crate::package::{self, EntryPoint, PackageError, check_entry, command_path, entry_point, verify_full};
+use crate::manifest::{self, Finding, Manifest};
+use crate::package::{self, EntryPoint, check_entry, entry_point};
 use crate::store::{Access, Store};
 use crate::tool::{Digest, PermissionKind};
 
@@ -75,15 +76,7 @@ pub(crate) fn inspect(settings: &Settings, target: &Target, verify: bool) -> Res
             let manifest = manifest_of(&installed)?;
             let root = store.layout().version(id.as_str(), installed.version.as_str());
             if verify {
-                let recorded = store.files(id, &installed.version)?;
-                let command = match &manifest.runtime {
-                    Runtime::Process(process) => command_path(&process.command),
-                    _ => None,
-                };
-                let verified = verify_full(&root, &recorded, installed.digest, command.as_deref())?;
-                if !verified.changes.is_empty() {
-                    return Err(PackageError::Changed { id: id.clone(), version: installed.version, changes: verified.changes }.into());
-                }
+                check_tree::<Failure>(&store, &installed, &manifest, Care::Full)?;
             }
             let text = installed.manifest.as_bytes();
             let mut findings = manifest::read(text).findings;

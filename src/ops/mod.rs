@@ -25,6 +25,7 @@ mod tidy;
 pub(crate) mod traces;
 mod values;
 pub(crate) mod variables;
+mod verify;
 
 pub(crate) mod demo;
 pub(crate) mod init;

@@ -16,6 +16,8 @@ use crate::manifest::{Manifest, Runtime};
 use crate::ops::lookup::{self, LookupError};
 use crate::ops::screen::{Powers, tool_line};
 use crate::ops::values::{self, Layer, ValuesError};
+use crate::ops::verify::{Care, check_tree};
+use crate::package::PackageError;
 use crate::runtime::process::Launch;
 use crate::store::{ConfigEntry, Setting, Store, StoreError, Target};
 use crate::tool::{
@@ -73,6 +75,9 @@ pub(crate) enum OpenError {
     Lookup(#[from] LookupError),
     #[error(transparent)]
     #[diagnostic(transparent)]
+    Package(#[from] PackageError),
+    #[error(transparent)]
+    #[diagnostic(transparent)]
     Values(#[from] ValuesError),
     #[error(transparent)]
     #[diagnostic(transparent)]
@@ -87,6 +92,7 @@ impl Failing for OpenError {
             Self::NotEnabled { .. } | Self::Blocked { .. } | Self::AdapterUnavailable { .. } => Class::NotAllowed,
             Self::NoProgram { .. } => Class::ToolBroke,
             Self::NoDataFolder { .. } => Class::Machine,
+            Self::Package(error) => error.class(),
             Self::Values(error) => error.class(),
             Self::Store(error) => error.class(),
         }
@@ -101,6 +107,7 @@ impl Failing for OpenError {
             Self::AdapterUnavailable { adapter } => json!({ "adapter": adapter }),
             Self::NoProgram { command } => json!({ "command": command }),
             Self::NoDataFolder { path, .. } => json!({ "path": path }),
+            Self::Package(error) => error.details(),
             Self::Values(error) => error.details(),
             Self::Store(error) => error.details(),
         }
@@ -139,6 +146,7 @@ pub(crate) fn open_package(
         return Err(OpenError::NotEnabled { id: id.clone(), version: version.clone() });
     }
     let manifest = lookup::manifest_of(&installed)?;
+    check_tree::<OpenError>(store, &installed, &manifest, Care::Quick)?;
     let granted = store.permissions(id, version)?;
     let granted: BTreeSet<CapabilityName> = granted
         .into_iter()
