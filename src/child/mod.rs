@@ -23,8 +23,8 @@ mod system;
 #[path = "windows.rs"]
 mod system;
 
-pub(crate) use ledger::{Ledger, MARKER_VARIABLE};
+pub(crate) use ledger::Ledger;
 pub(crate) use lookup::resolve;
-pub(crate) use spawn::{Child, Exit, Pipes, SpawnError, Start, spawn};
+pub(crate) use spawn::{Child, Exit, Pipes, Start, spawn};
 pub(crate) use stop::Stop;
 pub(crate) use system::{Input, Output};

@@ -21,8 +21,7 @@ use crate::base::failure::{Class, Failing};
 const BUSY_TRIES: u32 = 20;
 const BUSY_PAUSE: Duration = Duration::from_millis(2);
 
-/// A process to be: nothing but this reaches it.
-#[derive(Clone, Debug)]
+/// A process to be: nothing but this reaches it. Not printable: the environment may hold secrets.
 pub(crate) struct Start<'a> {
     /// Absolute; [`super::resolve`] finds it.
     pub(crate) program: &'a Path,

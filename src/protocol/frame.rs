@@ -114,7 +114,7 @@ impl io::Write for Bounded {
     }
 }
 
-/// A frame from the child (process-protocol §4). Results and inputs are text: numbers stay as written and 4 MiB cost no
+/// A frame from the child (process-protocol §4). Results are text: numbers stay as written and 4 MiB cost no
 /// tree.
 #[derive(Debug)]
 pub(crate) enum ChildFrame {
@@ -123,7 +123,7 @@ pub(crate) enum ChildFrame {
     Error { request_id: String, invocation_id: Option<String>, code: String, message: String },
     Log { invocation_id: Option<String>, level: Level, message: String },
     Progress { invocation_id: String, progress: Option<f64>, message: Option<String> },
-    CapabilityRequest { request_id: String, invocation_id: String, capability: String, input: Box<RawValue> },
+    CapabilityRequest { request_id: String, invocation_id: String, capability: String },
 }
 
 /// How much a log line matters (process-protocol §4).
@@ -252,12 +252,12 @@ impl ChildWire<'_> {
                 progress: self.progress.map(fraction).transpose()?,
                 message: self.message.map(|raw| bounded(Some(raw), "message", 0, FRAME_MESSAGE_UNITS)).transpose()?,
             },
-            "capability.request" => ChildFrame::CapabilityRequest {
-                request_id,
-                invocation_id: invocation()?,
-                capability: name(self.capability, "capability")?,
-                input: any(self.input, "input")?,
-            },
+            "capability.request" => {
+                let capability = name(self.capability, "capability")?;
+                // It must be there; what it says is for the broker that doesn't exist yet.
+                self.input.ok_or(FrameFault::Missing { key: "input" })?;
+                ChildFrame::CapabilityRequest { request_id, invocation_id: invocation()?, capability }
+            }
             found => return Err(FrameFault::UnknownType { found: shown(found) }),
         })
     }
@@ -401,7 +401,7 @@ mod tests {
         check(
             "capability.request",
             r#","invocationId":"i","capability":"files.read","input":[1e400]"#,
-            r#"CapabilityRequest { request_id: "r", invocation_id: "i", capability: "files.read", input: RawValue([1e400]) }"#,
+            r#"CapabilityRequest { request_id: "r", invocation_id: "i", capability: "files.read" }"#,
         );
     }
 
@@ -474,6 +474,7 @@ mod tests {
         check(&READY.replace('}', ",\"invocationId\":null}"), "`invocationId` must be a string");
         check(&frame("result", r#","result":1"#), "`invocationId` is missing");
         check(&frame("result", r#","invocationId":"i""#), "`result` is missing");
+        check(&frame("capability.request", r#","invocationId":"i","capability":"a.b""#), "`input` is missing");
         check(&frame("log", r#","level":"trace","message":"""#), "`level` must be `debug`, `info`, `warn` or `error`");
         check(&frame("progress", r#","invocationId":"i","progress":1.01"#), "`progress` must be a number from 0 to 1");
         let not_utf8 = [READY.trim_end_matches('}').as_bytes(), b",\"x\":\"\xff\"}"].concat();

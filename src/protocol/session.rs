@@ -249,7 +249,8 @@ impl Session {
     }
 
     /// Returns how many calls the child works on, those that were given up included.
-    pub(crate) fn slots_taken(&self) -> usize {
+    #[cfg(test)]
+    fn slots_taken(&self) -> usize {
         self.calls.len()
     }
 
@@ -273,7 +274,7 @@ impl Session {
                 Some(_) => Event::Progress { invocation: invocation_id, progress: Progress { fraction: progress, message } },
                 None => Event::Ignored,
             }),
-            ChildFrame::CapabilityRequest { request_id, invocation_id, capability, input: _ } => {
+            ChildFrame::CapabilityRequest { request_id, invocation_id, capability } => {
                 Ok(Event::Reply(self.refuse_capability(&request_id, &invocation_id, &capability)))
             }
         }

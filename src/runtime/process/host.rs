@@ -122,6 +122,7 @@ impl ProcessHost {
 
     /// Stops the persistent children of a package and waits until nothing of them is left. Calls in flight on them fail
     /// (process-protocol §11, invalidation).
+    #[cfg_attr(not(test), expect(dead_code, reason = "for a host that outlives a change of settings: `serve`"))]
     pub(crate) async fn invalidate(&self, package: &PackageId) {
         let children = locked(&self.keep).take(package);
         stop_all(&children).await;
@@ -230,7 +231,10 @@ impl Asked<'_> {
     fn ended(&self, end: &End) -> ProcessError {
         let mut about = Box::new(self.about_end(end));
         match &end.cause {
-            Cause::Stopped | Cause::Idle => ProcessError::Stopped { about },
+            Cause::Stopped | Cause::Idle => {
+                about.phase = Phase::Stop;
+                ProcessError::Stopped { about }
+            }
             Cause::NotReady => {
                 about.limit = u64::try_from(READY_WAIT.as_millis()).ok();
                 ProcessError::NotReady { about }

@@ -168,7 +168,7 @@ async fn an_invalidated_package_loses_its_children_and_their_calls() {
         tokio::task::yield_now().await;
         bench.host.invalidate(&bench.launch.package).await;
     });
-    assert_eq!(failed.code, "spark::process::stopped");
+    assert_eq!((failed.code.as_str(), failed.details["phase"].as_str()), ("spark::process::stopped", Some("stop")));
     assert_eq!(bench.alive(), [0; 0]);
     assert_ne!(bench.result(json!({})).await["pid"], pid);
     bench.host.close().await;

@@ -1,7 +1,7 @@
 //! What is started and with what; what is asked and what is answered.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::ffi::{OsStr, OsString};
+use std::ffi::OsString;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Instant;
@@ -44,11 +44,6 @@ impl Inherited {
     /// Keeps what process-protocol §10 lets through.
     pub(crate) fn from_environment(variables: impl IntoIterator<Item = (OsString, OsString)>) -> Self {
         Self(variables.into_iter().filter(|(name, _)| INHERITED.iter().any(|inherited| name == inherited)).collect())
-    }
-
-    /// Returns the value of `PATH`, empty if there is none.
-    pub(crate) fn path(&self) -> &OsStr {
-        ["PATH", "Path"].iter().find_map(|name| self.0.get(OsStr::new(name))).map_or(OsStr::new(""), OsString::as_os_str)
     }
 }
 
@@ -96,6 +91,8 @@ pub(crate) struct Answer {
 
 #[cfg(test)]
 mod tests {
+    use std::ffi::OsStr;
+
     use super::*;
 
     fn launch() -> Launch {
