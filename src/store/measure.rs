@@ -1,14 +1,23 @@
 //! What traces cost, beside what SQLite costs bare. For `scripts/bench` alone.
 
 use std::path::Path;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use super::{Access, InvocationSource, Store, TraceEnd, TraceKind, TraceOp, TraceOutcome, TraceStart};
 use crate::base::clock::Timestamp;
-use crate::measure::Traces;
+
+/// What traces cost.
+pub(crate) struct TraceCosts {
+    /// Bare SQLite: one row, one commit.
+    pub(crate) one_commit: Duration,
+    /// The rows of one call.
+    pub(crate) per_call: Duration,
+    /// Calls recorded a second, 32 at a time.
+    pub(crate) rows_per_second: f64,
+}
 
 /// Measures in `folder`, which is made.
-pub(crate) fn traces(folder: &Path) -> Traces {
+pub(crate) fn traces(folder: &Path) -> TraceCosts {
     std::fs::create_dir_all(folder).expect("a folder of the benchmark's own");
     let mut store = Store::open(&folder.join("home"), Access::Write).expect("a new store");
     let bare = rusqlite::Connection::open(folder.join("bare.db")).expect("a new database");
@@ -25,7 +34,7 @@ pub(crate) fn traces(folder: &Path) -> Traces {
         store.write_traces(&[end(number.saturating_sub(1)), begin(number)]).expect("written");
         per_call.push(start.elapsed());
     }
-    let middle = |times: &mut Vec<std::time::Duration>| {
+    let middle = |times: &mut Vec<Duration>| {
         times.sort_unstable();
         times[times.len() / 2]
     };
@@ -37,7 +46,7 @@ pub(crate) fn traces(folder: &Path) -> Traces {
         store.write_traces(&rows).expect("written");
     }
     let rows_per_second = f64::from(batches * size) / start.elapsed().as_secs_f64();
-    Traces { one_commit: middle(&mut one_commit), per_call: middle(&mut per_call), rows_per_second }
+    TraceCosts { one_commit: middle(&mut one_commit), per_call: middle(&mut per_call), rows_per_second }
 }
 
 fn id(number: u32) -> String {

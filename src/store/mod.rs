@@ -23,7 +23,7 @@ pub(crate) use config::{ConfigEntry, Setting, Target};
 pub(crate) use consents::{ConsentRecord, Means, Reply};
 pub(crate) use error::StoreError;
 #[cfg(feature = "test-tools")]
-pub(crate) use measure::traces as traces_measured;
+pub(crate) use measure::{TraceCosts, traces as traces_measured};
 pub(crate) use open::{Access, Store};
 pub(crate) use packages::{BrokenPackage, InstalledVersion, Package, Provenance};
 pub(crate) use record::{DeclaredPermission, NewVersion, Recorded};
