@@ -159,7 +159,7 @@ impl Bench {
             60,
             &mut [
                 Box::new(|| bare_child(Command::new(&tool).arg("ok"))),
-                Box::new(|| run(self.spark(&home).args(["call", "bench.compiled/echo", "text=x"]))),
+                Box::new(|| run(self.spark(&home).args(["call", "bench.compiled/echo", "echo=x"]))),
             ],
         );
         rows.push(ratio(3, "`call` of a compiled child", times[1], "bare child", times[0], Bar::AtMost(4.0), Bar::AtMost(2.5), ms));
@@ -173,7 +173,7 @@ impl Bench {
                 30,
                 &mut [
                     Box::new(|| bare_child(Command::new(words[0]).args(&words[1..]))),
-                    Box::new(|| run(self.spark(&home).args(["call", &name, "text=x"]))),
+                    Box::new(|| run(self.spark(&home).args(["call", &name, "echo=x"]))),
                 ],
             );
             rows.push(ratio(
@@ -205,7 +205,7 @@ impl Bench {
         let home = self.home("persistent");
         self.package(&home, "bench.kept", &[&self.tool.to_string_lossy(), "ok"], "persistent");
         let text = "x".repeat(1_000);
-        let line = format!("{{\"text\":\"{text}\"}}\n");
+        let line = format!("{{\"echo\":\"{text}\"}}\n");
         let mut bare = Lines::start(Command::new(std::env::current_exe().expect("own path")).args(["--pong", "0"]));
         let mut spark = Lines::start(self.spark(&home).args(["call", "bench.kept/echo", "--each", "-", "--json"]));
         let (mut bare_times, mut spark_times) = (Vec::new(), Vec::new());
@@ -250,7 +250,7 @@ impl Bench {
         let home = self.home("frame");
         self.package(&home, "bench.big", &[&self.tool.to_string_lossy(), "ok"], "persistent");
         // The frame around the text has some 300 bytes; the answer comes back in one of the same size.
-        let line = format!("{{\"text\":\"{}\"}}\n", "x".repeat(4 * 1024 * 1024 - 1_024));
+        let line = format!("{{\"echo\":\"{}\"}}\n", "x".repeat(4 * 1024 * 1024 - 1_024));
         let mut bare = Lines::start(Command::new(std::env::current_exe().expect("own path")).args(["--pong", "0"]));
         let mut spark = Lines::start(self.spark(&home).args(["call", "bench.big/echo", "--each", "-", "--json"]));
         let times = medians(20, &mut [Box::new(|| duplex(&mut bare, &line)), Box::new(|| duplex(&mut spark, &line))]);
@@ -370,7 +370,7 @@ impl Bench {
         let mut spark = Lines::start(self.spark(&home).args(["call", "bench.long/echo", "--each", "-", "--json"]));
         let calls = |spark: &mut Lines, number: u32| {
             for call in 0..number {
-                spark.round_trip(if call % 10 == 0 { b"{\"fail\":true}\n" } else { b"{\"text\":\"x\"}\n" });
+                spark.round_trip(if call % 10 == 0 { b"{\"error\":\"NO\"}\n" } else { b"{\"echo\":\"x\"}\n" });
             }
         };
         calls(&mut spark, 200);
@@ -484,7 +484,7 @@ fn manifest(id: &str, command: &[&str], lifecycle: &str) -> String {
         r#"{{"schemaVersion":1,"id":"{id}","version":"1.0.0","name":"Bench","description":"A package for measuring",
 "runtime":{{"adapter":"process","protocol":"spark-tool-process-v1","command":"{}","args":[{args}],"lifecycle":"{lifecycle}"}},
 "tools":[{{"name":"echo","title":"Echo","description":"Gives back what it gets",
-"inputSchema":{{"type":"object","properties":{{"text":{{"type":"string"}},"fail":{{"type":"boolean"}}}}}},"outputSchema":{{"type":"object"}},
+"inputSchema":{{"type":"object","properties":{{"echo":{{"type":"string"}},"error":{{"type":"string"}}}}}},"outputSchema":{{"type":"object"}},
 "risk":"read","effect":"read","idempotency":"safe"}}]}}
 "#,
         command[0]
