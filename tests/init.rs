@@ -45,7 +45,7 @@ fn a_package_is_written_from_flags_alone() {
 }
 
 #[test]
-fn every_template_is_valid_as_it_is_written() {
+fn every_template_is_valid_and_passes_its_tests_as_it_is_written() {
     let world = World::new();
     let list = world.json(["init", "--list-templates", "--json"]);
     let templates = list["data"]["templates"].as_array().expect("a list");
@@ -59,6 +59,9 @@ fn every_template_is_valid_as_it_is_written() {
         let text = fs::read_to_string(world.folder().join(template).join("spark-tool.json")).expect("text");
         let document: serde_json::Value = serde_json::from_str(&text).expect("JSON");
         assert_eq!(document["name"], "A \"B\" \\ ü", "{template}");
+        let tested = world.json(["test", template, "--yes", "--json"]);
+        let summary = &tested["data"]["summary"];
+        assert!(tested["ok"] == true && summary["passed"].as_u64() > Some(1), "{template}: {tested}");
     }
 }
 

@@ -6,6 +6,7 @@ mod world;
 
 mod codes;
 mod command_line;
+mod completions;
 mod demo;
 mod generated;
 mod init;

@@ -1,14 +1,18 @@
 //! Shell completion. The shell's code asks this program for candidates, so that they can be live ids and names.
 
-use clap::{Args, CommandFactory as _, ValueEnum};
+use std::ffi::OsString;
+
+use clap::{Args, ValueEnum};
 use clap_complete::env::{Bash, CompleteEnv, Elvish, EnvCompleter, Fish, Powershell, Zsh};
 use serde::Serialize;
 
-use super::commands::Cli;
 use super::context::Context;
 use super::exit::Outcome;
-use super::settings::COMPLETE;
+use super::globals::GlobalArgs;
+use super::settings::{COMPLETE, Surroundings};
+use super::{candidates, usage};
 use crate::base::failure::Failure;
+use crate::ops::Interrupt;
 
 const PROGRAM: &str = "spark-tool";
 
@@ -55,6 +59,13 @@ pub(super) fn run(args: &CompletionsArgs, context: &Context) -> Result<Outcome, 
 
 /// Answers a shell that asks for candidates. It writes to stdout itself; a shell that went away is none of its
 /// worries.
-pub(super) fn answer_shell() {
-    drop(CompleteEnv::with_factory(Cli::command).try_complete(std::env::args_os(), std::env::current_dir().ok().as_deref()));
+pub(super) fn answer_shell(surroundings: &Surroundings) {
+    let args: Vec<OsString> = std::env::args_os().collect();
+    // The line that is being typed stands behind `--`, the program's name first.
+    let words: Vec<OsString> = args.iter().skip_while(|arg| *arg != "--").skip(1).cloned().collect();
+    let globals = GlobalArgs { home: usage::home_in(&words), ..GlobalArgs::default() };
+    let Ok(settings) = surroundings.settings(&globals, Interrupt::new()) else { return };
+    let folder = settings.folder.clone();
+    let engine = CompleteEnv::with_factory(|| candidates::definition(settings.clone(), words.clone()));
+    drop(engine.try_complete(args, Some(&folder)));
 }

@@ -24,7 +24,7 @@ use crate::report::{Format, Reporter, TerminalAsk};
 pub fn main() -> ExitCode {
     let surroundings = Surroundings::read();
     if surroundings.environment.filled(COMPLETE).is_some() {
-        completions::answer_shell();
+        completions::answer_shell(&surroundings);
         return exit::code(0);
     }
     let args = usage::arguments();

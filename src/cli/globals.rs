@@ -54,11 +54,11 @@ pub(super) struct GlobalArgs {
 
     /// Print help
     #[arg(short, long, global = true, action = ArgAction::Help)]
-    help: Option<bool>,
+    pub(super) help: Option<bool>,
 
     /// Print version
     #[arg(short = 'V', long, global = true, action = ArgAction::Version)]
-    version: Option<bool>,
+    pub(super) version: Option<bool>,
 }
 
 impl GlobalArgs {

@@ -4,6 +4,7 @@
 //! Nothing here prints, and only `entry.rs` ends.
 
 mod call;
+mod candidates;
 mod commands;
 mod context;
 mod duration;

@@ -1,6 +1,7 @@
 //! From argv to a parsed command; what clap says instead, made one of ours.
 
 use std::ffi::OsString;
+use std::path::PathBuf;
 
 use clap::builder::StyledStr;
 use clap::error::ErrorKind;
@@ -134,6 +135,19 @@ pub(super) fn globals_of(args: &[OsString]) -> GlobalArgs {
         }
     }
     globals
+}
+
+/// Returns the home that an unfinished line names.
+pub(super) fn home_in(words: &[OsString]) -> Option<PathBuf> {
+    let mut words = words.iter().filter_map(|word| word.to_str()).peekable();
+    while let Some(word) = words.next() {
+        match word.strip_prefix("--home") {
+            Some("") => return words.peek().map(PathBuf::from),
+            Some(rest) => return rest.strip_prefix('=').map(PathBuf::from),
+            None => {}
+        }
+    }
+    None
 }
 
 /// The name of the program as it was called doesn't matter; its arguments do.
