@@ -166,7 +166,7 @@ fn ctrl_c_on_a_terminal_is_exit_130() {
 #[test]
 fn a_signal_that_the_caller_ignores_stays_ignored() {
     let world = World::new();
-    let script = "trap '' HUP; \"$0\" __wait --politely 2>said & pid=$!; until grep -q waiting said; do :; done; kill -HUP $pid; kill -TERM $pid; wait $pid; echo $?";
+    let script = "trap '' HUP; \"$0\" __wait --politely 2>said & pid=$!; until grep -q waiting said || ! kill -0 $pid 2>/dev/null; do :; done; kill -HUP $pid; kill -TERM $pid; wait $pid; echo $?";
     #[expect(clippy::disallowed_methods, reason = "a shell that ignores SIGHUP, as nohup does")]
     let mut shell = std::process::Command::new("sh");
     let shell = shell.args(["-c", script, env!("CARGO_BIN_EXE_spark-tool")]).current_dir(world.folder());

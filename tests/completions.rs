@@ -35,3 +35,17 @@ fn a_machine_without_packages_offers_none_and_gets_no_home() {
     }
     assert!(!world.home().exists());
 }
+
+#[test]
+fn what_is_installed_is_offered() {
+    let world = World::new();
+    assert_eq!(world.json(["init", "hello", "--template", "sample", "--id", "acme.hello", "--json"])["ok"], true);
+    assert_eq!(world.json(["install", "hello", "--yes", "--json"])["ok"], true);
+    for command in ["enable", "show", "permissions", "uninstall", "rm"] {
+        assert_eq!(offered(&world, &[command, "ac"]), ["acme.hello"], "{command}");
+    }
+    assert_eq!(offered(&world, &["test", "acme"]), ["acme.hello"]);
+    assert_eq!(offered(&world, &["call", "acme"]), ["acme.hello/greet"]);
+    // Another home has other packages.
+    assert_eq!(offered(&world, &["--home", "elsewhere", "show", "ac"]), Vec::<String>::new());
+}

@@ -15,8 +15,10 @@ fn the_demo_runs_on_a_machine_without_any_language() {
     let folder = world.folder();
     let world = world.with("PATH", &folder.join("bin").to_string_lossy()).with("TMPDIR", &folder.join("tmp").to_string_lossy());
     let shown = world.spark(["demo"]);
-    for command in ["$ spark-tool init hello --template sample", "$ spark-tool validate hello", "$ spark-tool test hello --yes"] {
-        assert!(shown.contains(command), "{shown}");
+    let life =
+        ["init hello --template sample", "validate", "test", "install", "grant", "enable", "call", "trace list", "disable", "uninstall"];
+    for command in life {
+        assert!(shown.contains(&format!("$ spark-tool {command}")), "{command}: {shown}");
     }
     assert!(shown.contains("nothing is left behind") && shown.ends_with("[exit 0]"), "{shown}");
     let answer = world.json(["demo", "--json"]);

@@ -12,8 +12,11 @@ use crate::base::failure::{Class, Failing};
 use crate::base::{files, id};
 use crate::child::resolve;
 
-/// Templates and the program each needs, best first.
-const TEMPLATES: &[(&str, &str)] = &[("python", "python3"), ("node", "node")];
+/// Templates and the program each needs, best first: `python3` is often a shim of a version manager, which takes half a
+/// second to start what starts in a fiftieth.
+const TEMPLATES: &[(&str, &str)] = &[("node", "node"), ("python", "python3")];
+/// The package of the demo.
+const ID: &str = "demo.hello";
 /// For machines that have none of them: its process is part of this program.
 const SAMPLE: &str = "sample";
 
@@ -86,8 +89,15 @@ pub(crate) fn commands(settings: &Settings) -> Vec<Vec<&'static str>> {
     let path_value = settings.environment.get("PATH").unwrap_or_default();
     let template = TEMPLATES.iter().find(|(_, program)| resolve(program, path_value).is_some()).map_or(SAMPLE, |(name, _)| name);
     vec![
-        vec!["init", "hello", "--template", template, "--id", "demo.hello", "--no-input"],
+        vec!["init", "hello", "--template", template, "--id", ID, "--no-input"],
         vec!["validate", "hello"],
         vec!["test", "hello", "--yes"],
+        vec!["install", "hello", "--yes"],
+        vec!["grant", ID, "--all-declared", "--yes"],
+        vec!["enable", ID, "--yes"],
+        vec!["call", "demo.hello/greet", "name=Ada"],
+        vec!["trace", "list"],
+        vec!["disable", ID],
+        vec!["uninstall", ID, "--yes"],
     ]
 }
