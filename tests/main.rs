@@ -4,14 +4,17 @@
 #[expect(dead_code, reason = "packages come with `test`, which lands next")]
 mod world;
 
+mod call;
 mod codes;
 mod command_line;
 mod completions;
 mod demo;
+mod fake;
 mod generated;
 mod init;
 mod install;
 mod json;
 mod layers;
 mod templates;
+mod test;
 mod validate;

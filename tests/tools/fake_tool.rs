@@ -231,6 +231,9 @@ impl Tool {
         let input = frame["input"].clone();
         let answer = move |result: Value| send("result", &request, json!({"invocationId": invocation, "result": result}));
         let (request, invocation) = (str_of(frame, "requestId"), str_of(frame, "invocationId"));
+        if let Some(message) = frame["input"]["stderr"].as_str() {
+            errors(format!("{message}\n").as_bytes());
+        }
         match self.mode.as_str() {
             "noise" => text(&noise(self.argument())),
             "blank" => {
@@ -303,9 +306,6 @@ impl Tool {
 fn obey(input: &Value, request: &str, invocation: &str, answer: impl FnOnce(Value) + Send + 'static) {
     if let Some(message) = input["log"].as_str() {
         send("log", "l", json!({"invocationId": invocation, "level": "info", "message": message}));
-    }
-    if let Some(message) = input["stderr"].as_str() {
-        errors(format!("{message}\n").as_bytes());
     }
     if !input["progress"].is_null() {
         send("progress", "p", json!({"invocationId": invocation, "progress": input["progress"], "message": "working"}));

@@ -1,0 +1,155 @@
+//! `call` from outside: what is refused and why, how an input is given, many calls at once, the trace of each.
+
+use std::fmt::Write as _;
+
+use serde_json::{Value, json};
+
+use crate::fake::{code, enabled, fed, folder, manifest, run};
+use crate::world::World;
+
+const WORK: &str = "acme.fake/work";
+
+fn persistent() -> World {
+    let mut manifest = manifest(&["ok"]);
+    manifest["runtime"]["lifecycle"] = json!("persistent");
+    enabled(&manifest)
+}
+
+/// The status and the code of every trace row, the oldest first.
+fn traces(world: &World) -> Vec<(String, Value)> {
+    let (_, answer) = run(world, &["trace", "list"]);
+    let rows = answer["data"]["traces"].as_array().expect("a list").iter().rev();
+    rows.map(|row| (row["status"].as_str().expect("a word").to_owned(), row["errorCode"].clone())).collect()
+}
+
+#[test]
+fn what_cannot_be_called_says_why_and_what_is_near() {
+    let world = folder(&manifest(&["ok"]));
+    assert_eq!(run(&world, &["install", "fake", "--yes"]).0, 0);
+    let check = |name: &str, exit: i32, expected: &str, help: &str| {
+        let (found, answer) = run(&world, &["call", name]);
+        assert_eq!((found, code(&answer)), (exit, expected), "{name}");
+        assert!(answer["error"]["help"].as_str().is_some_and(|text| text.contains(help)), "{answer}");
+    };
+    check(WORK, 3, "spark::call::not_enabled", "spark-tool enable acme.fake");
+    assert_eq!(run(&world, &["enable", "acme.fake", "--yes"]).0, 0);
+    check("acme.fakee/work", 4, "spark::package::not_installed", "`acme.fake`");
+    check("acme.fake/wrk", 4, "spark::call::unknown_tool", "`work`");
+    check("work", 2, "spark::call::bad_name", "PACKAGE/TOOL");
+}
+
+#[test]
+fn an_input_is_given_in_parts_or_whole() {
+    let world = enabled(&manifest(&["ok"])).file("text", "from a file").file("whole.json", r#"{"echo": "whole"}"#);
+    for (words, expected) in [
+        (&["echo=some text"][..], json!("some text")),
+        (&[r#"echo:={"n": [1, null]}"#], json!({"n": [1, null]})),
+        (&["echo=@text"], json!("from a file")),
+        (&["--input", r#"{"echo": 1.5}"#], json!(1.5)),
+        (&["--input", "@whole.json"], json!("whole")),
+        (&["--input", "@whole.json", "echo=over"], json!("over")),
+    ] {
+        let (exit, answer) = run(&world, &[&["call", WORK], words].concat());
+        assert_eq!((exit, &answer["data"]["result"]["echo"]), (0, &expected), "{words:?}");
+    }
+    let (exit, answers) = fed(&world, &["call", WORK, "--input", "-"], r#"{"echo": "fed"}"#);
+    assert_eq!((exit, &answers[0]["data"]["result"]["echo"]), (0, &json!("fed")));
+}
+
+#[test]
+fn an_input_that_breaks_the_schema_never_comes_to_the_tool() {
+    let world = enabled(&manifest(&["exit-start", "3"]));
+    let (exit, answer) = run(&world, &["call", WORK, "count=0", "text:=1"]);
+    let error = &answer["data"]["error"];
+    assert_eq!((exit, &error["stage"], &error["code"]), (1, &json!("schema"), &json!("spark::call::invalid_input")));
+    let pointers: Vec<_> = error["problems"].as_array().expect("a list").iter().map(|problem| &problem["pointer"]).collect();
+    assert_eq!(pointers, ["/count", "/text"]);
+}
+
+#[test]
+fn a_plan_shows_the_call_and_starts_nothing() {
+    let world = enabled(&manifest(&["exit-start", "3"]));
+    let (exit, answer) = run(&world, &["call", "acme.fake/change", "count=2", "--plan"]);
+    assert_eq!((exit, &answer["data"]["input"], &answer["data"]["asks"]), (0, &json!({"count": 2}), &json!(true)));
+    assert_eq!(run(&world, &["call", WORK, "count=0", "--plan"]).0, 1);
+    assert_eq!(traces(&world), []);
+}
+
+#[test]
+fn every_call_leaves_a_row_however_it_ended() {
+    let world = enabled(&manifest(&["ok"]));
+    for (words, exit, status, expected) in [
+        (&["call", WORK, "echo=1"][..], 0, "ok", Value::Null),
+        (&["call", WORK, "--input", r#"{"error": "NO_MONEY"}"#], 1, "error", json!("NO_MONEY")),
+        (&["call", WORK, "count=0"], 1, "error", json!("spark::call::invalid_input")),
+        (&["call", WORK, "--input", r#"{"exit": 3}"#], 6, "error", json!("spark::process::exited")),
+        (&["call", WORK, "hang:=true", "--timeout", "300ms"], 6, "timeout", json!("spark::process::timed_out")),
+        (&["call", "acme.fake/change", "echo=1"], 3, "denied", json!("spark::consent::required")),
+        (&["call", "acme.fake/change", "echo=1", "--yes"], 0, "ok", Value::Null),
+        (&["call", "acme.fake/nothing"], 4, "error", json!("spark::call::unknown_tool")),
+    ] {
+        let (found, answer) = run(&world, words);
+        assert_eq!(found, exit, "{words:?}: {answer}");
+        let told = if exit == 1 { &answer["data"]["error"]["code"] } else { &answer["error"]["code"] };
+        assert_eq!(told, &expected, "{words:?}");
+        assert_eq!(traces(&world).pop(), Some((status.to_owned(), expected)), "{words:?}");
+    }
+    assert_eq!(run(&world, &["disable", "acme.fake"]).0, 0);
+    assert_eq!(run(&world, &["call", WORK]).0, 3);
+    let rows = traces(&world);
+    assert_eq!((rows.len(), rows.last()), (9, Some(&("denied".to_owned(), json!("spark::call::not_enabled")))));
+}
+
+#[test]
+fn a_fault_of_the_child_comes_with_what_it_wrote_last() {
+    let (exit, answer) = run(&enabled(&manifest(&["exit-call", "7"])), &["call", WORK]);
+    let details = &answer["error"]["details"];
+    assert_eq!((exit, &details["exitCode"]), (6, &json!(7)));
+    assert_eq!((&details["phase"], &details["stderrTail"]), (&json!("call"), &json!("Traceback: it broke\nKeyError: 'x'\n")));
+}
+
+#[test]
+fn a_frame_of_exactly_the_limit_works() {
+    let limit = 4 * 1024 * 1024;
+    let (exit, answer) = run(&enabled(&manifest(&["big", &limit.to_string()])), &["call", WORK]);
+    let bytes = answer["data"]["meta"]["bytes"].as_u64().expect("a number");
+    assert!(exit == 0 && (limit - 1_000..limit).contains(&bytes), "{exit} {bytes}");
+}
+
+/// What a list of calls answered: the echo or the code of each, and the processes that answered.
+fn each(world: &World, words: &[&str], inputs: impl Iterator<Item = Value>) -> (i32, Vec<Value>, Vec<Value>) {
+    let mut lines = String::new();
+    for input in inputs {
+        writeln!(lines, "{input}").expect("a String takes any text");
+    }
+    let (exit, answers) = fed(world, &[&["call", WORK, "--each", "-"], words].concat(), &lines);
+    let mut processes: Vec<Value> = Vec::new();
+    let echoes = answers.iter().map(|answer| {
+        let (result, error) = (&answer["data"]["result"], &answer["data"]["error"]);
+        if result.is_null() {
+            return error["code"].clone();
+        }
+        if !processes.contains(&result["pid"]) {
+            processes.push(result["pid"].clone());
+        }
+        result["echo"].clone()
+    });
+    (exit, echoes.collect(), processes)
+}
+
+#[test]
+fn two_hundred_at_once_share_one_process_and_each_has_its_own_answer() {
+    // Later ones answer earlier.
+    let inputs = (0..200).map(|number| json!({"echo": number, "sleepMs": (200 - number) % 50}));
+    let (exit, answers, processes) = each(&persistent(), &["--parallel", "200"], inputs);
+    assert_eq!((exit, answers, processes.len()), (0, (0..200).map(Value::from).collect(), 1));
+}
+
+/// The others are under way when one runs out of time.
+#[test]
+fn one_that_hangs_takes_no_other_call_with_it() {
+    let input = |number: u32| if number == 5 { json!({"hang": true}) } else { json!({"echo": number, "sleepMs": 100}) };
+    let (exit, answers, _) = each(&persistent(), &["--parallel", "4", "--timeout", "2s"], (0..100).map(input));
+    let expected = (0..100).map(|number| if number == 5 { json!("spark::process::timed_out") } else { json!(number) });
+    assert_eq!((exit, answers), (6, expected.collect()));
+}
