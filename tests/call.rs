@@ -153,3 +153,50 @@ fn one_that_hangs_takes_no_other_call_with_it() {
     let expected = (0..100).map(|number| if number == 5 { json!("spark::process::timed_out") } else { json!(number) });
     assert_eq!((exit, answers), (6, expected.collect()));
 }
+
+/// Says whether a process works in a folder of `world`, as every child of a package does and what it leaves behind.
+#[cfg(target_os = "linux")]
+fn is_alive(world: &World) -> bool {
+    let home = world.home().canonicalize().expect("it is there");
+    let processes = std::fs::read_dir("/proc").expect("a folder").flatten();
+    processes.filter_map(|process| std::fs::read_link(process.path().join("cwd")).ok()).any(|folder| folder.starts_with(&home))
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn an_answer_stands_and_nothing_is_alive_afterwards() {
+    for (words, exit) in [
+        (&["ignore-term"][..], 0),
+        (&["answer-and-exit", "3"], 0),
+        (&["grandchild", "plain"], 0),
+        (&["grandchild", "setsid"], 0),
+        (&["hang-ignore-term"], 6),
+        (&["noise", "banner"], 6),
+        (&["close-stdout"], 6),
+    ] {
+        let world = enabled(&manifest(words));
+        let timeout = if exit == 0 { "1m" } else { "1s" };
+        assert_eq!(run(&world, &["call", WORK, "echo=1", "--timeout", timeout]).0, exit, "{words:?}");
+        assert!(!is_alive(&world), "{words:?}");
+    }
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_host_that_is_killed_takes_its_child_with_it() {
+    use std::time::{Duration, Instant};
+
+    let world = enabled(&manifest(&["hang-ignore-term"]));
+    let wait_until = |expected: bool| {
+        let start = Instant::now();
+        while is_alive(&world) != expected {
+            assert!(start.elapsed() < crate::world::PATIENCE, "alive is not {expected}");
+            std::thread::sleep(Duration::from_millis(10));
+        }
+    };
+    let mut host = world.command(["call", WORK]).stdout(std::process::Stdio::null()).spawn().expect("started");
+    wait_until(true);
+    host.kill().expect("killed");
+    host.wait().expect("ended");
+    wait_until(false);
+}
