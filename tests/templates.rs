@@ -56,6 +56,18 @@ fn check(template: &str, command: &[&str]) {
     run_by(&folder.join("spark-tool.json"), command);
     assert_eq!(passed(&world), 6 + 3 * hostile_texts().len(), "{template} {command:?}");
     assert!(!folder.join("pwned").exists());
+    check_torture(&world, template);
+}
+
+/// Whatever a host may do, the process stands it. A greeting takes no name of 1 MiB.
+fn check_torture(world: &World, template: &str) {
+    let answer = world.json(["test", "made", "--torture", "--tool", "greet", "--input", r#"{"name":"Ada"}"#, "--yes", "--json"]);
+    let cases = answer["data"]["cases"].as_array().cloned().unwrap_or_default();
+    assert_eq!((answer["ok"] == true, cases.len()), (true, 8), "{template}: {answer}");
+    for case in cases {
+        let expected = if case["name"] == "1 MiB input" { "skipped" } else { "passed" };
+        assert_eq!((&case["status"], &case["source"]), (&json!(expected), &json!("torture")), "{template}: {case}");
+    }
 }
 
 /// Returns how many cases there are, all of which pass.

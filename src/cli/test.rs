@@ -20,6 +20,7 @@ use crate::tool::ToolName;
 /// The cases are those of tests/*.case.json, else the examples in the manifest; or one call with --tool and --input. It
 /// shows what will run and asks first. Exit 1: a case gave something else; exit 6: the tool broke.
 #[derive(Debug, Args)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag of the command line")]
 pub(super) struct TestArgs {
     /// A package folder, or an installed package as ID or ID@VERSION
     #[arg(value_name = "PATH|ID[@VERSION]", default_value = ".", hide_default_value = true)]
@@ -64,6 +65,13 @@ pub(super) struct TestArgs {
     /// Write what the cases give into their files as what they expect
     #[arg(long, conflicts_with = "tool")]
     update: bool,
+
+    /// Put the process through what a host may do and seldom does, with the input of the first case
+    ///
+    /// Frames in pieces, several in one write, calls in parallel, cancel and shutdown in the middle of a call, unknown
+    /// keys, an input of 1 MiB, a closed stdin. The tool is called several times.
+    #[arg(long, conflicts_with = "update")]
+    torture: bool,
 }
 
 pub(super) fn run(args: &TestArgs, context: &Context) -> Result<Outcome, Failure> {
@@ -76,6 +84,7 @@ pub(super) fn run(args: &TestArgs, context: &Context) -> Result<Outcome, Failure
         pattern: args.case.as_deref(),
         timeout: args.timeout,
         variables: &args.variables,
+        torture: args.torture,
     };
     let asked = match &args.tool {
         Some(tool) if request.input.is_empty() && context.ask.unable().is_none() => {

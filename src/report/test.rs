@@ -70,7 +70,7 @@ struct ListedWire<'a> {
 impl Reporter {
     /// Answers with every case and what it gave.
     pub(crate) fn tests(&self, report: &TestReport) -> Result<(), OutputError> {
-        let ok = report.cases.iter().all(|case| case.verdict == Verdict::Passed);
+        let ok = report.worst() == Verdict::Passed;
         match self.format() {
             super::Format::Junit => self.rendered(&junit(report).to_xml()),
             _ => self.answer(ok, &wire(report), |_| human(report)),
@@ -174,7 +174,11 @@ fn human(report: &TestReport) -> String {
             (Some(error), _) if case.verdict != Verdict::Passed => text.push_str(&indented(&error_lines(error))),
             _ => {
                 for problem in &case.problems {
-                    let place = if problem.pointer.is_empty() { "the result" } else { &problem.pointer };
+                    let place = match case.verdict {
+                        Verdict::Skipped => "not run",
+                        _ if problem.pointer.is_empty() => "the result",
+                        _ => &problem.pointer,
+                    };
                     writeln!(text, "  {}: {}", visible(place), visible(&problem.message)).expect("a String takes any text");
                 }
             }

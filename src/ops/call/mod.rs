@@ -1,6 +1,6 @@
 //! The one road of every call (design §3): resolve, parse, schema, authorize, execute, check output, redact, trace.
 //!
-//! Nothing else calls a runtime adapter. Each stage stops with its own code, and every exit leaves one trace row.
+//! Nothing else calls a runtime adapter, but `test --torture`, whose calls are none of a caller's. Each stage stops with its own code, and every exit leaves one trace row.
 
 mod each;
 mod host;

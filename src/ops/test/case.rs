@@ -11,6 +11,7 @@ use crate::base::json::{Kind, Lines, Member, Node, Span, read_tree};
 use crate::base::limits::MANIFEST_BYTES;
 use crate::base::text;
 use crate::manifest::Manifest;
+use crate::runtime::process::Scenario;
 use crate::tool::{ToolName, VariableName};
 
 use super::expect::{Demand, Expectation};
@@ -24,6 +25,8 @@ pub(crate) enum CaseSource {
     File { path: PathBuf, at: usize },
     /// `guidance.examples` of the tool.
     Example,
+    /// `--torture`: what a process is put through with the input of another case.
+    Torture(Scenario),
 }
 
 impl CaseSource {
@@ -32,6 +35,7 @@ impl CaseSource {
             Self::Flags => "flags",
             Self::File { .. } => "file",
             Self::Example => "example",
+            Self::Torture(_) => "torture",
         }
     }
 }
@@ -46,6 +50,16 @@ pub(crate) struct Case {
     /// Plain values for this case alone, by declared name; text, as a shell would give it.
     pub(crate) environment: Vec<(VariableName, Value)>,
     pub(crate) expectation: Expectation,
+}
+
+impl Case {
+    /// Returns what the process is put through, if the case is that.
+    pub(super) fn scenario(&self) -> Option<Scenario> {
+        match self.source {
+            CaseSource::Torture(scenario) => Some(scenario),
+            CaseSource::Flags | CaseSource::File { .. } | CaseSource::Example => None,
+        }
+    }
 }
 
 #[derive(Debug, Error, Diagnostic)]

@@ -9,6 +9,7 @@ mod expect;
 mod folder;
 mod plan;
 mod run;
+mod torture;
 mod update;
 
 use std::path::PathBuf;

@@ -12,6 +12,7 @@ use thiserror::Error;
 use super::case::{Case, CaseSource, collect, fits};
 use super::expect::Expectation;
 use super::folder::open_folder;
+use super::torture;
 use crate::base::failure::{Class, Failing, Failure};
 use crate::base::limits::CALL_WAIT;
 use crate::base::text::{count, visible};
@@ -19,7 +20,7 @@ use crate::ops::call::{Gate, Installed, Prepared, PreparedTool, config_layers, f
 use crate::ops::screen::{Powers, names, row, tool_line};
 use crate::ops::values::{self, Layer};
 use crate::ops::{InputArgs, Question, Settings, Target, assemble};
-use crate::runtime::process::Launch;
+use crate::runtime::process::{Launch, Scenario};
 use crate::store::Store;
 use crate::tool::{ToolName, VariableName};
 
@@ -35,6 +36,8 @@ pub(crate) struct TestRequest<'a> {
     pub(crate) timeout: Option<Duration>,
     /// Variables to copy from the caller's environment.
     pub(crate) variables: &'a [String],
+    /// Put the process through every [`Scenario`] with the first case that can serve, instead of running the cases.
+    pub(crate) torture: bool,
 }
 
 /// A run that could start now.
@@ -91,7 +94,10 @@ pub(crate) fn plan(settings: &Settings, store: &Store, request: &TestRequest<'_>
         settings.environment.get(name).and_then(|value| value.to_str()).map(str::to_owned)
     })?;
     make_data_folder(&opened.package.data_directory)?;
-    let planned = cases.into_iter().map(|case| plan_case(&opened, case, &caller)).collect::<Result<Vec<_>, Failure>>()?;
+    let mut planned = cases.into_iter().map(|case| plan_case(&opened, case, &caller)).collect::<Result<Vec<_>, Failure>>()?;
+    if request.torture {
+        planned = torture::scenarios(&planned)?;
+    }
     Ok(TestPlan {
         package: opened.package,
         path: opened.path,
@@ -187,8 +193,16 @@ impl TestPlan {
             let cases = self.cases.iter().filter(|planned| planned.case.tool == *name);
             let number = cases.clone().count();
             if let Some(planned) = cases.clone().next() {
-                lines.push(format!("{} ({})", tool_line(&planned.tool.definition), count(number as u64, "call")));
+                let what = match planned.case.source {
+                    CaseSource::Torture(_) => "several calls with the same input".to_owned(),
+                    _ => count(number as u64, "call"),
+                };
+                lines.push(format!("{} ({what})", tool_line(&planned.tool.definition)));
             }
+        }
+        let scenarios: Vec<&str> = self.cases.iter().filter_map(|planned| planned.case.scenario()).map(Scenario::as_str).collect();
+        if !scenarios.is_empty() {
+            lines.push(row("is put through", &scenarios.join(", ")));
         }
         Question {
             screen: lines.join("\n"),

@@ -10,6 +10,7 @@ use tokio::task::JoinSet;
 use super::case::Case;
 use super::expect::{Demand, Expectation, Given, unmet};
 use super::plan::{PlannedCase, TestPlan};
+use super::torture;
 use crate::base::failure::Class;
 use crate::base::json;
 use crate::ops::Consent;
@@ -26,7 +27,7 @@ pub(crate) enum Verdict {
     Failed,
     /// The tool didn't start, crashed, broke the protocol or its own schema, or ran out of time.
     Broke,
-    /// Not run: an earlier case ended the run.
+    /// Not run: an earlier case ended the run, or it can't happen to this tool.
     Skipped,
 }
 
@@ -56,7 +57,7 @@ pub(crate) struct CaseReport {
 }
 
 impl CaseReport {
-    fn skipped(case: Case) -> Self {
+    pub(super) fn skipped(case: Case) -> Self {
         Self {
             case,
             verdict: Verdict::Skipped,
@@ -144,6 +145,9 @@ pub(crate) async fn run(
 
 async fn run_case(plan: &TestPlan, planned: &PlannedCase, road: &Road, consent: &Consent, watch: &Arc<dyn Watch>) -> CaseReport {
     watch.started(&planned.case);
+    if let Some(scenario) = planned.case.scenario() {
+        return torture::run(planned, scenario, road).await;
+    }
     let request = CallRequest {
         package: &plan.package,
         tool: Arc::clone(&planned.tool),

@@ -26,7 +26,7 @@ use crate::protocol::{Call, Event, Expired, InputTooLarge, LineCodec, LineTooLon
 use crate::runtime::EventSink;
 
 /// What a read of stderr takes at most: what a pipe holds on Linux.
-const ERRORS_CHUNK: usize = 64 * 1024;
+pub(super) const ERRORS_CHUNK: usize = 64 * 1024;
 /// What it takes at first: most children write little there.
 const ERRORS_FIRST: usize = 1_024;
 
@@ -832,7 +832,7 @@ impl Driver {
     }
 }
 
-async fn read(output: &mut Option<Output>, space: &mut [u8]) -> io::Result<usize> {
+pub(super) async fn read(output: &mut Option<Output>, space: &mut [u8]) -> io::Result<usize> {
     match output {
         Some(output) => output.read(space).await,
         None => Ok(0),

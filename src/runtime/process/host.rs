@@ -23,8 +23,8 @@ const PATIENCE: Duration = Duration::from_secs(1);
 /// Starts children, calls them, and leaves none behind.
 #[derive(Debug)]
 pub(crate) struct ProcessHost {
-    ledger: Arc<Ledger>,
-    inherited: Inherited,
+    pub(super) ledger: Arc<Ledger>,
+    pub(super) inherited: Inherited,
     keep: Mutex<Keep>,
     pub(super) idle_after: Duration,
     /// Whoever may still have to be waited for: a call that was dropped leaves its child to the child's own task.

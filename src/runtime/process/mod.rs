@@ -11,6 +11,7 @@ mod host;
 mod keep;
 mod launch;
 mod tail;
+mod torture;
 
 #[cfg(test)]
 mod bench;
@@ -22,3 +23,4 @@ mod tests;
 pub(crate) use error::{Circumstances, Phase, ProcessError};
 pub(crate) use host::ProcessHost;
 pub(crate) use launch::{Answer, Inherited, Invocation, Launch};
+pub(crate) use torture::{Ordeal, Sample, Scenario};
