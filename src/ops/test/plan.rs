@@ -202,7 +202,7 @@ impl TestPlan {
         }
         let scenarios: Vec<&str> = self.cases.iter().filter_map(|planned| planned.case.scenario()).map(Scenario::as_str).collect();
         if !scenarios.is_empty() {
-            lines.push(row("is put through", &scenarios.join(", ")));
+            lines.push(row("scenarios", &scenarios.join(", ")));
         }
         Question {
             screen: lines.join("\n"),
