@@ -7,6 +7,9 @@ use crate::protocol::{LogLine, Progress};
 pub(crate) trait EventSink: Send + Sync {
     fn log(&self, line: &LogLine);
     fn progress(&self, progress: &Progress);
+
+    /// So many log lines came faster than they could be heard, and are gone.
+    fn lost(&self, _lines: u64) {}
 }
 
 /// Hears nothing.

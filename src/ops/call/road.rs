@@ -1,6 +1,6 @@
 //! The road itself: one function that every call goes through, stage by stage.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use serde_json::value::RawValue;
@@ -15,7 +15,7 @@ use super::recorder::consent_record;
 use super::turn::Turns;
 use crate::base::clock::Clock;
 use crate::base::failure::{Class, Failing};
-use crate::base::limits::LOGS_KEPT;
+use crate::base::limits::{LOG_BYTES_KEPT, LOGS_KEPT};
 use crate::base::redacted::{MASK, Redactor};
 use crate::base::{id, json};
 use crate::ops::{Ask, AskError, Consent, Interrupt, NoAsking};
@@ -49,7 +49,7 @@ pub(crate) enum Authority<'a> {
     /// Ask when it is needed.
     Ask(&'a (dyn Ask + Sync)),
     /// Asked before, for all calls of the command.
-    Given(&'a Consent),
+    Given(#[expect(dead_code, reason = "held as the proof that somebody said yes")] &'a Consent),
     /// Nobody was asked: enough for a tool that only reads.
     Unasked,
 }
@@ -84,7 +84,7 @@ pub(crate) struct Road {
 impl Road {
     /// Takes a call through every stage. Always answers, and leaves one trace row whatever happens.
     pub(crate) async fn call(&self, request: CallRequest<'_>, events: &dyn EventSink) -> CallOutcome {
-        let call_id = id::random();
+        let call_id = id::ordered(self.clock.now());
         let started = Instant::now();
         let manifest = &request.package.manifest;
         let tool = request.reference();
@@ -101,7 +101,7 @@ impl Road {
                 self.execute(&request, &call_id, input, &kept, &mut stderr_tail).await
             }
         };
-        let (logs, logs_dropped) = kept.logs.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let Logs { lines: logs, dropped: logs_dropped, .. } = kept.logs.into_inner().unwrap_or_else(PoisonError::into_inner);
         let outcome = CallOutcome {
             call_id,
             version: manifest.version.clone(),
@@ -182,26 +182,45 @@ impl Road {
     }
 }
 
-/// A call's log lines, passed on while it runs and kept for its outcome.
+/// A call's log lines, passed on while it runs and the first of them kept for its outcome.
 struct Kept<'a> {
     live: &'a dyn EventSink,
-    logs: Mutex<(Vec<LogLine>, u64)>,
+    logs: Mutex<Logs>,
+}
+
+#[derive(Default)]
+struct Logs {
+    lines: Vec<LogLine>,
+    bytes: usize,
+    dropped: u64,
+}
+
+impl Kept<'_> {
+    fn logs(&self) -> MutexGuard<'_, Logs> {
+        self.logs.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 }
 
 impl EventSink for Kept<'_> {
     fn log(&self, line: &LogLine) {
-        let mut kept = self.logs.lock().unwrap_or_else(PoisonError::into_inner);
-        if kept.0.len() < LOGS_KEPT {
-            kept.0.push(line.clone());
+        let mut logs = self.logs();
+        logs.bytes += line.message.len();
+        if logs.lines.len() < LOGS_KEPT && logs.bytes <= LOG_BYTES_KEPT {
+            logs.lines.push(line.clone());
         } else {
-            kept.1 += 1;
+            logs.dropped += 1;
         }
-        drop(kept);
+        drop(logs);
         self.live.log(line);
     }
 
     fn progress(&self, progress: &Progress) {
         self.live.progress(progress);
+    }
+
+    fn lost(&self, lines: u64) {
+        self.logs().dropped += lines;
+        self.live.lost(lines);
     }
 }
 
@@ -219,7 +238,7 @@ impl Road {
             class: Class::AnswerNo,
             status: Status::Error,
         };
-        let outcome = CallOutcome::refused(id::random(), request.package, &request.tool.definition.name, error);
+        let outcome = CallOutcome::refused(id::ordered(self.clock.now()), request.package, &request.tool.definition.name, error);
         let row = self.row(&outcome.call_id, request, &outcome.tool);
         self.recorder.end(TraceOp::Record(row, self.end(&outcome)));
         outcome

@@ -182,7 +182,7 @@ fn record_refusal(recorder: &Recorder, settings: &Settings, tool: &ToolRef, erro
         package_id: Some(tool.package.to_string()),
         tool_id: Some(tool.to_string()),
         tool_name: Some(tool.tool.to_string()),
-        ..TraceStart::new(id::random(), TraceKind::ToolPackage, InvocationSource::Platform, now)
+        ..TraceStart::new(id::ordered(now), TraceKind::ToolPackage, InvocationSource::Platform, now)
     };
     let end = TraceEnd {
         outcome: if error.class() == Class::NotAllowed { TraceOutcome::Denied } else { TraceOutcome::Error },

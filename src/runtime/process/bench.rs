@@ -3,12 +3,14 @@
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use super::{Answer, Inherited, Invocation, Launch, ProcessError, ProcessHost};
+use super::launch::Answer;
+use super::{Inherited, Invocation, Launch, ProcessError, ProcessHost};
 use crate::base::failure::{Failing as _, Failure};
 use crate::base::id;
 use crate::base::redacted::{Redacted, Redactor};
@@ -143,14 +145,27 @@ pub(super) fn alive_below(home: &Path) -> Vec<u32> {
 
 /// Keeps what it hears.
 #[derive(Default)]
-pub(super) struct Recorder(pub(super) Mutex<Vec<String>>);
+pub(super) struct Recorder {
+    heard: Mutex<Vec<String>>,
+    pub(super) lost: AtomicU64,
+}
+
+impl Recorder {
+    pub(super) fn heard(&self) -> Vec<String> {
+        self.heard.lock().expect("not poisoned").clone()
+    }
+}
 
 impl EventSink for Recorder {
     fn log(&self, line: &LogLine) {
-        self.0.lock().expect("not poisoned").push(format!("{} {}", line.level.as_str(), line.message));
+        self.heard.lock().expect("not poisoned").push(format!("{} {}", line.level.as_str(), line.message));
     }
 
     fn progress(&self, progress: &Progress) {
-        self.0.lock().expect("not poisoned").push(format!("{:?} {:?}", progress.fraction, progress.message));
+        self.heard.lock().expect("not poisoned").push(format!("{:?} {:?}", progress.fraction, progress.message));
+    }
+
+    fn lost(&self, lines: u64) {
+        self.lost.fetch_add(lines, Ordering::Relaxed);
     }
 }

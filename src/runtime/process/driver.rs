@@ -162,8 +162,6 @@ impl Cause {
 #[derive(Debug)]
 pub(super) struct Reply {
     pub(super) answer: Result<Box<RawValue>, ToolError>,
-    pub(super) logs: Vec<LogLine>,
-    pub(super) logs_dropped: u64,
     /// What the child has written to stderr since the call went out.
     pub(super) errors: String,
 }
@@ -320,30 +318,21 @@ struct Ticket<'a> {
 
 impl Ticket<'_> {
     async fn reply(mut self, sink: &dyn EventSink) -> Result<Reply, NoReply> {
-        let mut logs = Vec::new();
-        let mut kept_bytes = 0;
-        let mut logs_dropped = 0;
         loop {
             let (heard, dropped, ended) = poll_fn(|context| self.shared.poll_call(self.invocation, context)).await;
-            logs_dropped += dropped;
+            if dropped > 0 {
+                sink.lost(dropped);
+            }
             for heard in heard {
                 match heard {
                     Heard::Progress(progress) => sink.progress(&progress),
-                    Heard::Log(line) => {
-                        sink.log(&line);
-                        kept_bytes += line.message.len();
-                        if logs.len() < LOGS_KEPT && kept_bytes <= LOG_BYTES_KEPT {
-                            logs.push(line);
-                        } else {
-                            logs_dropped += 1;
-                        }
-                    }
+                    Heard::Log(line) => sink.log(&line),
                 }
             }
             if let Some(ended) = ended {
                 self.is_open = false;
                 let (answer, errors) = ended?;
-                return Ok(Reply { answer, logs, logs_dropped, errors });
+                return Ok(Reply { answer, errors });
             }
         }
     }

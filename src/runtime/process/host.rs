@@ -199,9 +199,9 @@ impl Asked<'_> {
     }
 
     fn answer(&self, reply: Reply) -> Result<Answer, ProcessError> {
-        let Reply { answer, logs, logs_dropped, errors } = reply;
+        let Reply { answer, errors } = reply;
         match answer {
-            Ok(result) => Ok(Answer { result, logs, logs_dropped, stderr_tail: errors }),
+            Ok(result) => Ok(Answer { result, stderr_tail: errors }),
             Err(error) => {
                 let about = Box::new(Circumstances { stderr_tail: errors, ..self.about(Phase::Call) });
                 Err(ProcessError::Tool { code: error.code, message: error.message, about })

@@ -11,7 +11,7 @@ use serde_json::value::RawValue;
 
 use crate::base::redacted::{Redacted, Redactor};
 use crate::manifest::Lifecycle;
-use crate::protocol::{LogLine, PROTOCOL_VERSION};
+use crate::protocol::PROTOCOL_VERSION;
 use crate::tool::{CapabilityName, PackageId, ToolName, VariableName, Version};
 
 /// What a child inherits from us, if it is set (process-protocol §10, layer 1).
@@ -81,10 +81,6 @@ pub(crate) struct Invocation {
 pub(crate) struct Answer {
     /// As the tool wrote it, secrets not masked: the pipeline masks values, not text.
     pub(crate) result: Box<RawValue>,
-    /// The first ones, masked.
-    pub(crate) logs: Vec<LogLine>,
-    /// How many more there were.
-    pub(crate) logs_dropped: u64,
     /// The end of what the process wrote to stderr (a persistent one: during this call), masked.
     pub(crate) stderr_tail: String,
 }

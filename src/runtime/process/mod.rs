@@ -20,7 +20,7 @@ mod keep_tests;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use error::{Circumstances, Phase, ProcessError};
+pub(crate) use error::ProcessError;
 pub(crate) use host::ProcessHost;
-pub(crate) use launch::{Answer, Inherited, Invocation, Launch};
+pub(crate) use launch::{Inherited, Invocation, Launch};
 pub(crate) use torture::{Ordeal, Sample, Scenario};

@@ -28,8 +28,8 @@ async fn a_call_is_answered_and_its_child_is_gone() {
     let answer = bench.call_hearing(input, &recorder).await.expect("an answer");
     let result: Value = serde_json::from_str(answer.result.get()).expect("JSON");
     assert_eq!(result["echo"], json!({"n": 1}));
-    assert_eq!(recorder.0.into_inner().expect("not poisoned"), ["info hello", "Some(0.5) Some(\"working\")"]);
-    assert_eq!((answer.logs.len(), answer.logs_dropped, answer.stderr_tail.as_str()), (1, 0, "on stderr\n"));
+    assert_eq!(recorder.heard(), ["info hello", "Some(0.5) Some(\"working\")"]);
+    assert_eq!(answer.stderr_tail, "on stderr\n");
     assert_eq!(bench.alive(), [0; 0]);
 }
 
@@ -43,8 +43,10 @@ async fn a_tools_own_error_is_an_answer() {
 #[tokio::test]
 async fn more_logs_than_are_kept_are_counted() {
     let bench = Bench::new("writes-first 20000000");
-    let answer = bench.call(json!({})).await.expect("an answer");
-    assert!(answer.logs_dropped > 0 && answer.logs.len() < 200, "{} {}", answer.logs.len(), answer.logs_dropped);
+    let recorder = Recorder::default();
+    bench.call_hearing(json!({}), &recorder).await.expect("an answer");
+    let (heard, lost) = (recorder.heard(), recorder.lost.into_inner());
+    assert!(lost > 0, "{} heard", heard.len());
 }
 
 // H: P-1
@@ -390,7 +392,7 @@ async fn no_secret_comes_out_of_a_tools_words() {
     let failed = Failed::from(error);
     assert_eq!(failed.message, "E: error [REDACTED] end");
     assert_eq!(failed.details["stderrTail"], "stderr [REDACTED] end\n");
-    assert_eq!(recorder.0.into_inner().expect("not poisoned"), ["warn log [REDACTED] end", "None Some(\"progress [REDACTED] end\")"]);
+    assert_eq!(recorder.heard(), ["warn log [REDACTED] end", "None Some(\"progress [REDACTED] end\")"]);
     let noise = Bench::new("noise banner").secret("API_KEY", "Fake Tool");
     assert_eq!(noise.failure(json!({})).await.details["line"], "Welcome to [REDACTED] 1.0");
 }
