@@ -35,11 +35,8 @@ mod mutations;
 
 pub(crate) use code::Code;
 pub(crate) use finding::{Finding, Severity};
-pub(crate) use fix::{Fixed, fix};
-pub(crate) use model::{
-    Author, DeclarativeHttpRuntime, Development, LegacyCustomToolRuntime, Lifecycle, Manifest, McpImportRuntime, PackageGuidance,
-    Permissions, ProcessRuntime, RemoteHttpRuntime, Runtime,
-};
+pub(crate) use fix::fix;
+pub(crate) use model::{Lifecycle, Manifest, Runtime};
 pub(crate) use portability::Client;
 pub(crate) use read::{Reading, read, read_for};
 pub(crate) use rules::Hijack;

@@ -8,12 +8,12 @@ use super::call::{consent_record, program_of};
 use super::gates::{Gate, Gated};
 use super::lookup::{self, find, manifest_of};
 use super::packages::served_name;
-use super::screen::{Powers, tool_line};
+use super::screen::{Powers, row, tool_line};
 use super::verify::{Care, check_tree};
 use super::{Ask, Question, Settings};
 use crate::base::failure::{Class, Failing, Failure};
-use crate::base::text::count;
-use crate::store::{Access, Store};
+use crate::base::text::{count, visible};
+use crate::store::{Access, InstalledVersion, Package, Store, StoreError};
 use crate::tool::{PackageId, ToolName, Version};
 
 /// A version that is enabled now.
@@ -104,6 +104,7 @@ pub(crate) fn enable(settings: &Settings, ask: &dyn Ask, id: &PackageId, version
     let program = program_of(&manifest, &root, settings.environment.get("PATH").unwrap_or_default());
     let mut lines = Powers { manifest: &manifest, program: program.as_deref(), root: &root }.lines();
     lines.extend(manifest.tools.iter().map(tool_line));
+    lines.extend(origin_lines(&store, &package, &installed)?);
     let question = Question {
         screen: lines.join("\n"),
         prompt: format!("Enable {id} {version} with {}?", count(manifest.tools.len() as u64, "tool")),
@@ -122,6 +123,20 @@ pub(crate) fn enable(settings: &Settings, ask: &dyn Ask, id: &PackageId, version
         served_names: enabled.served_names.into_iter().map(|(_, name)| name).collect(),
         was_enabled: false,
     })
+}
+
+/// Says that a version comes from somewhere else than the one before it, if so (design §4, consent on update).
+fn origin_lines(store: &Store, package: &Package, installed: &InstalledVersion) -> Result<Vec<String>, StoreError> {
+    let enabled = package.enabled.iter();
+    for version in enabled.chain(package.versions.iter().filter(|version| **version != installed.version)) {
+        let Some(other) = store.version(&package.id, version)?.filter(|other| other.origin != installed.origin) else { continue };
+        return Ok(vec![
+            row("comes from", &visible(installed.origin.as_str())),
+            row("not from", &format!("{}, as {version} does", visible(other.origin.as_str()))),
+            "  None of the values or grants that were given to the other one carry over.".to_owned(),
+        ]);
+    }
+    Ok(Vec::new())
 }
 
 /// Takes a package out of use; says whether it was in use. No gate, no question.

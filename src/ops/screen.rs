@@ -4,7 +4,7 @@
 use std::path::Path;
 
 use crate::base::text::visible;
-use crate::manifest::{Manifest, Runtime};
+use crate::manifest::{Hijack, Manifest, Runtime};
 use crate::tool::{ToolDefinition, VariableName};
 
 /// What a package runs, where, with which variables and which powers.
@@ -37,6 +37,11 @@ impl Powers<'_> {
             .map(|variable| if variable.secret { format!("{} (secret)", variable.name) } else { variable.name.to_string() })
             .collect();
         lines.push(row("variables", &or_none(&variables)));
+        let declared = manifest.environment.iter().map(|variable| &variable.name);
+        let risky: Vec<String> = declared.filter(|name| Hijack::of(name.as_str()).is_some()).map(ToString::to_string).collect();
+        if !risky.is_empty() {
+            lines.push(row("careful", &format!("{} can make the program load other code or trust other servers", risky.join(", "))));
+        }
         let effects: Vec<String> = manifest.permissions.os_effects.iter().map(ToString::to_string).collect();
         lines.push(row("declares", &or_none(&effects)));
         let required = manifest.permissions.required_capabilities.iter().map(ToString::to_string);

@@ -136,14 +136,6 @@ impl Store {
             Ok(removed)
         })
     }
-
-    /// Hands all values of a package to another origin, once a person has agreed to that.
-    pub(crate) fn adopt_config(&mut self, id: &PackageId, origin: &Origin) -> Result<(), StoreError> {
-        self.write(Durability::Power, |transaction| {
-            transaction.execute("UPDATE tool_package_config SET origin = ?2 WHERE package_id = ?1", [id.as_str(), origin.as_str()])?;
-            Ok(())
-        })
-    }
 }
 
 fn read(row: &Row<'_>) -> rusqlite::Result<ConfigEntry> {
