@@ -15,8 +15,6 @@
 //! - [`report`]: everything that is written for people and programs, and the questions to people
 //! - [`cli`]: clap, settings, one command a file, exit codes
 
-#![expect(dead_code, unused_imports, reason = "what only tests and later rooms use is still to be sorted out, item by item")]
-
 mod base;
 mod http;
 mod manifest;

@@ -15,11 +15,6 @@ impl Timestamp {
     pub(crate) const fn as_millis(self) -> i64 {
         self.0
     }
-
-    /// Returns the milliseconds from `earlier` to this, 0 if the clock was set back between the two (hardening P-15).
-    pub(crate) fn millis_since(self, earlier: Self) -> u64 {
-        u64::try_from(self.0.saturating_sub(earlier.0)).unwrap_or(0)
-    }
 }
 
 /// RFC 3339, UTC, milliseconds: `2026-11-30T17:13:52.001Z`.
@@ -66,12 +61,5 @@ mod tests {
     fn a_time_is_written_in_utc_with_milliseconds() {
         assert_eq!(Timestamp::from_millis(1_796_058_832_001).to_string(), "2026-11-30T17:13:52.001Z");
         assert_eq!(Timestamp::from_millis(0).to_string(), "1970-01-01T00:00:00.000Z");
-    }
-
-    #[test]
-    fn a_clock_that_was_set_back_gives_no_negative_duration() {
-        let now = Clock::Fixed(Timestamp::from_millis(5)).now();
-        assert_eq!(now.millis_since(Timestamp::from_millis(9)), 0);
-        assert_eq!(now.millis_since(Timestamp::from_millis(2)), 3);
     }
 }

@@ -71,8 +71,6 @@ pub(crate) const PATH_BYTES: usize = 1_024;
 /// How long a command waits for another that holds a lock or the database (ours: longer than any install step).
 pub(crate) const BUSY_WAIT: Duration = Duration::from_secs(30);
 
-/// Text from a package that one line of a report shows, in characters.
-pub(crate) const SHOWN_TEXT: usize = 500;
 /// Secrets shorter than this can't be masked without making text unreadable (design §4, redaction).
 pub(crate) const MASKED_SECRET_CHARS: usize = 6;
 

@@ -77,25 +77,6 @@ pub(crate) fn hidden_in(text: &str) -> Vec<char> {
     found
 }
 
-/// Returns `text` without what a model would read and a person not see (hardening D-3). Line ends and tabs stay.
-pub(crate) fn without_hidden(text: &str) -> Cow<'_, str> {
-    let hidden = hidden_in(text);
-    if hidden.is_empty() {
-        return Cow::Borrowed(text);
-    }
-    let mut out = String::with_capacity(text.len());
-    let mut before = None;
-    let mut chars = text.chars().peekable();
-    while let Some(c) = chars.next() {
-        let stays = matches!(c, '\n' | '\t' | '\r') || !(is_hidden(c) || is_stray_joiner(c, before, chars.peek().copied()));
-        if stays {
-            out.push(c);
-        }
-        before = Some(c);
-    }
-    Cow::Owned(out)
-}
-
 /// Returns the first `limit` characters of `text`, with an ellipsis if some are left out.
 pub(crate) fn cut(text: &str, limit: usize) -> Cow<'_, str> {
     match text.char_indices().nth(limit) {
@@ -186,7 +167,6 @@ mod tests {
     fn every_bidi_control_is_named() {
         for c in ['\u{202a}', '\u{202b}', '\u{202c}', '\u{202d}', '\u{202e}', '\u{2066}', '\u{2067}', '\u{2068}', '\u{2069}'] {
             assert_eq!(hidden_in(&format!("a{c}b")), [c]);
-            assert_eq!(without_hidden(&format!("a{c}b")), "ab");
         }
     }
 

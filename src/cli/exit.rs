@@ -16,11 +16,6 @@ pub(crate) enum Outcome {
 }
 
 impl Outcome {
-    /// Says whether the envelope's `ok` is true.
-    pub(crate) const fn is_ok(self) -> bool {
-        matches!(self, Self::Yes)
-    }
-
     pub(crate) const fn from_ok(ok: bool) -> Self {
         if ok { Self::Yes } else { Self::No }
     }

@@ -10,6 +10,7 @@ macro_rules! codes {
 
         impl Code {
             /// All of them, in the order of the documentation.
+            #[cfg(test)]
             pub(crate) const ALL: &'static [Self] = &[$(Self::$variant,)+];
 
             pub(crate) const fn as_str(self) -> &'static str {

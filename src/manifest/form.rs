@@ -112,6 +112,7 @@ impl Form {
         });
     }
 
+    #[cfg_attr(not(test), expect(dead_code, reason = "the published schema is written from it"))]
     /// Returns an ECMAScript pattern for the published schema: never stricter than [`Form::check`].
     pub(super) const fn pattern(self) -> Option<&'static str> {
         Some(match self {
@@ -133,6 +134,7 @@ impl Form {
     }
 
     /// Returns what the documentation says of the grammar.
+    #[cfg_attr(not(test), expect(dead_code, reason = "docs/manifest.md is written from it"))]
     pub(super) const fn doc(self) -> Option<&'static str> {
         Some(match self {
             Self::PackageId => "`a-z`, `0-9`, `.`, `_`, `-`; the first a letter or digit",

@@ -5,7 +5,7 @@ use std::time::Duration;
 use serde_json::Value;
 
 use crate::http::HttpSpec;
-use crate::tool::{CapabilityName, OsEffect, PackageId, ToolDefinition, ToolName, Variable, VariableName, Version};
+use crate::tool::{CapabilityName, OsEffect, PackageId, ToolDefinition, ToolName, Variable, Version};
 
 /// What `spark-tool.json` says, checked (manifest §2).
 #[derive(Clone, Debug, PartialEq)]
@@ -112,10 +112,6 @@ impl Manifest {
     pub(crate) fn tool(&self, name: &ToolName) -> Option<&ToolDefinition> {
         self.tools.iter().find(|tool| tool.name == *name)
     }
-
-    pub(crate) fn variable(&self, name: &VariableName) -> Option<&Variable> {
-        self.environment.iter().find(|variable| variable.name == *name)
-    }
 }
 
 impl Runtime {
@@ -127,15 +123,6 @@ impl Runtime {
             Self::DeclarativeHttp(_) => "declarative-http",
             Self::McpImport(_) => "mcp-import",
             Self::LegacyCustomTool(_) => "legacy-custom-tool",
-        }
-    }
-}
-
-impl Lifecycle {
-    pub(crate) const fn as_str(self) -> &'static str {
-        match self {
-            Self::PerCall => "per-call",
-            Self::Persistent => "persistent",
         }
     }
 }

@@ -85,7 +85,7 @@ fn shape(shape: &'static Shape, definitions: &mut Map<String, Value>) -> Value {
             schema
         }
         Shape::Object(object) => reference(object, definitions),
-        Shape::Tagged { tag, variants, .. } => tagged(tag, variants, definitions),
+        Shape::Tagged { tag, variants } => tagged(tag, variants, definitions),
         Shape::InputSchema => json!({"type": "object", "properties": {"type": {"const": "object"}}, "required": ["type"]}),
         Shape::OutputSchema | Shape::AnyObject => json!({"type": "object"}),
         Shape::Any => json!({}),

@@ -10,6 +10,7 @@ use super::form::Form;
 pub(super) struct Object {
     /// Its heading in the documentation.
     pub(super) title: &'static str,
+    #[cfg_attr(not(test), expect(dead_code, reason = "docs/manifest.md and the published schema are written from it"))]
     pub(super) doc: &'static str,
     pub(super) unknown: Unknown,
     pub(super) fields: &'static [Field],
@@ -72,7 +73,6 @@ pub(super) enum Shape {
     /// An object whose other keys depend on the word under `tag`.
     Tagged {
         tag: &'static str,
-        doc: &'static str,
         variants: &'static [Variant],
     },
     /// A JSON Schema for the input of a tool.

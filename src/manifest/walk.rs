@@ -38,7 +38,7 @@ fn check_shape(shape: &'static Shape, node: &Node, path: &Path<'_>, found: &mut 
             }
         }
         (Shape::Object(object), Kind::Object(_)) => check_object(object, node, path, found),
-        (Shape::Tagged { tag, variants, .. }, Kind::Object(members)) => check_tagged(tag, variants, node, members, path, found),
+        (Shape::Tagged { tag, variants }, Kind::Object(members)) => check_tagged(tag, variants, node, members, path, found),
         (Shape::InputSchema | Shape::OutputSchema | Shape::AnyObject, Kind::Object(_))
         | (Shape::Any, _)
         | (Shape::Scalar, Kind::String(_)) => {

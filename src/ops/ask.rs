@@ -53,15 +53,6 @@ pub(crate) enum How {
     Flag,
 }
 
-impl How {
-    pub(crate) const fn as_str(self) -> &'static str {
-        match self {
-            Self::Terminal => "terminal",
-            Self::Flag => "flag",
-        }
-    }
-}
-
 /// One of several things to pick.
 #[derive(Clone, Debug)]
 pub(crate) struct Choice {

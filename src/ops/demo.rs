@@ -59,10 +59,6 @@ impl Room {
         Settings { home: super::Home::At(self.root.join("home")), folder: self.folder(), ..settings.clone() }
     }
 
-    pub(crate) fn path(&self) -> &Path {
-        &self.root
-    }
-
     /// Removes it now, to be able to say if that failed.
     pub(crate) fn close(self) -> io::Result<()> {
         files::remove_tree(&self.root)

@@ -34,7 +34,7 @@ pub(crate) mod validate;
 pub(crate) mod watch;
 
 pub(crate) use ask::{Ask, AskError, Choice, Consent, Field, How, NoAsking, Question};
-pub(crate) use input::{InputArgs, InputError, assemble, parse_json};
+pub(crate) use input::{InputArgs, assemble};
 pub(crate) use interrupt::{Interrupt, Interrupted};
 pub(crate) use settings::{Environment, Home, Settings, SettingsError};
 pub(crate) use target::{Target, TargetError, folder_or_installed, installed};

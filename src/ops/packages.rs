@@ -6,7 +6,6 @@ use super::gates::{Gate, Gated};
 use super::lookup::{self, find, manifest_of};
 use super::{Settings, variables};
 use crate::base::failure::Failure;
-use crate::manifest::Manifest;
 use crate::store::{Access, Store};
 use crate::tool::{PackageId, Permission, ToolDefinition, Version, hashed_served_name, plain_served_name};
 
@@ -27,7 +26,6 @@ pub(crate) struct PackageDetail {
 /// What a manifest says, beside what this machine says to it.
 #[derive(Debug)]
 pub(crate) struct Content {
-    pub(crate) manifest: Manifest,
     pub(crate) environment: Vec<VariableStatus>,
     pub(crate) gates: Vec<Gate>,
     /// Each tool with the name it is served under.
@@ -54,7 +52,7 @@ pub(crate) fn show(settings: &Settings, id: &PackageId, version: Option<&Version
             let served = store.served_names(id)?;
             let tools = manifest.tools.iter().map(|tool| (tool.clone(), served_name(id, tool, &served))).collect();
             let environment = variables::status(&manifest, &installed.origin, &config, None);
-            Ok(Content { manifest, environment, gates, tools })
+            Ok(Content { environment, gates, tools })
         }
     };
     let install_path = store.layout().version(id.as_str(), installed.version.as_str());

@@ -89,13 +89,6 @@ impl Environment {
     pub(crate) fn iter(&self) -> impl Iterator<Item = (&OsStr, &OsStr)> {
         self.0.iter().map(|(name, value)| (name.as_os_str(), value.as_os_str()))
     }
-
-    /// Returns the absolute folders of `PATH`, in their order. Empty and relative ones would let the working folder
-    /// plant programs (hardening P-11).
-    pub(crate) fn search_path(&self) -> Vec<PathBuf> {
-        let path = self.get("PATH").unwrap_or_default();
-        std::env::split_paths(path).filter(|folder| folder.is_absolute()).collect()
-    }
 }
 
 impl FromIterator<(OsString, OsString)> for Environment {
@@ -116,14 +109,6 @@ mod tests {
 
     fn environment(variables: &[(&str, &str)]) -> Environment {
         variables.iter().map(|(name, value)| (OsString::from(name), OsString::from(value))).collect()
-    }
-
-    // H: P-11
-    #[cfg(unix)]
-    #[test]
-    fn programs_are_looked_up_in_absolute_folders_alone() {
-        let environment = environment(&[("PATH", ":/usr/bin:.:bin:/bin:")]);
-        assert_eq!(environment.search_path(), [PathBuf::from("/usr/bin"), PathBuf::from("/bin")]);
     }
 
     // H: K-5

@@ -3,11 +3,11 @@
 use miette::Diagnostic;
 use thiserror::Error;
 
-use super::{Settings, SettingsError};
+use super::Settings;
 use crate::base::failure::{Class, Failing, Failure};
 use crate::base::text::visible;
 use crate::store::{Access, Store};
-pub(crate) use crate::store::{PAGE_DEFAULT, PAGE_MAX, Trace, TraceFilter, TraceKind, TracePage};
+pub(crate) use crate::store::{PAGE_DEFAULT, PAGE_MAX, Trace, TraceFilter, TracePage};
 
 #[derive(Debug, Error, Diagnostic)]
 pub(crate) enum TraceError {

@@ -17,11 +17,9 @@ mod verify;
 
 pub(crate) use digest::command_path;
 pub(crate) use entry::check_entry;
-pub(crate) use error::{Change, ChangeKind, PackageError, TreeFault, TreeFaultKind};
+pub(crate) use error::{Change, PackageError};
 pub(crate) use inspect::{EntryPoint, Inspection, MANIFEST, entry_point, inspect};
 pub(crate) use intent::TreeLock;
-pub(crate) use path::{PathFault, PathRules};
-pub(crate) use select::{SelectedFile, Selection, select};
-pub(crate) use snapshot::{Placed, Step, Watch, Withdrawn, copy_once, install, withdraw};
+pub(crate) use snapshot::{Step, copy_once, install, withdraw};
 pub(crate) use sweep::{has_leftovers, sweep};
-pub(crate) use verify::{Verified, verify_full, verify_quick};
+pub(crate) use verify::{verify_full, verify_quick};

@@ -9,6 +9,6 @@ mod session;
 #[cfg(test)]
 mod transcript;
 
-pub(crate) use frame::{InputTooLarge, Level, PROTOCOL_VERSION};
+pub(crate) use frame::{InputTooLarge, PROTOCOL_VERSION};
 pub(crate) use lines::{LineCodec, LineTooLong};
 pub(crate) use session::{Call, Event, Expired, LogLine, Progress, Session, SessionFault, ToolError};

@@ -83,6 +83,7 @@ pub(super) fn logs(logs: &[LogLine]) -> Vec<LogWire<'_>> {
 impl Reporter {
     /// Answers with one call.
     pub(crate) fn call(&self, outcome: &CallOutcome) -> Result<(), OutputError> {
+        self.detail(&format!("call {} of {} {} took {} ms", outcome.call_id, outcome.tool, outcome.version, outcome.duration_ms));
         self.answer(outcome.result.is_ok(), &wire(outcome), |_| human(outcome))
     }
 

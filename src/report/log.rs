@@ -33,3 +33,22 @@ impl Log {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::base::clock::Timestamp;
+
+    #[test]
+    fn a_line_has_its_time_its_level_and_nothing_that_a_terminal_obeys() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("log");
+        let log = Log::open(&path, Clock::Fixed(Timestamp::from_millis(1_796_058_832_001))).expect("opened");
+        log.add("hint", "red \u{1b}[31m\nnext");
+        log.add("warning", "two");
+        assert_eq!(
+            std::fs::read_to_string(&path).expect("read"),
+            "2026-11-30T17:13:52.001Z hint    red \\u{1b}[31m\\nnext\n2026-11-30T17:13:52.001Z warning two\n"
+        );
+    }
+}

@@ -1,8 +1,7 @@
 //! Every answer that a person gave, kept for good (design §6, consent).
 
-use rusqlite::{Row, named_params};
+use rusqlite::named_params;
 
-use super::convert::column;
 use super::open::Durability;
 use super::{Store, StoreError};
 use crate::base::clock::Timestamp;
@@ -57,6 +56,7 @@ impl Store {
     }
 
     /// Returns the answers about a package, oldest first.
+    #[cfg(test)]
     pub(crate) fn consents(&self, id: &PackageId) -> Result<Vec<ConsentRecord>, StoreError> {
         self.read(|connection| {
             let mut statement = connection.prepare_cached(
@@ -69,14 +69,15 @@ impl Store {
     }
 }
 
-fn read(row: &Row<'_>) -> rusqlite::Result<ConsentRecord> {
+#[cfg(test)]
+fn read(row: &rusqlite::Row<'_>) -> rusqlite::Result<ConsentRecord> {
     Ok(ConsentRecord {
         command: row.get("command")?,
         subject: row.get("subject")?,
         package: super::convert::optional(row, "package_id")?,
         version: super::convert::optional(row, "version")?,
-        reply: column(row, "answer")?,
-        means: column(row, "how")?,
+        reply: super::convert::column(row, "answer")?,
+        means: super::convert::column(row, "how")?,
         shown_sha256: row.get("shown_sha256")?,
         at: Timestamp::from_millis(row.get("at")?),
     })

@@ -18,7 +18,7 @@ mod packages;
 mod record;
 mod traces;
 
-pub(crate) use change::{Enabled, Removed, Reviewed, Uninstalled};
+pub(crate) use change::{Removed, Uninstalled};
 pub(crate) use config::{ConfigEntry, Setting, Target};
 pub(crate) use consents::{ConsentRecord, Means, Reply};
 pub(crate) use error::StoreError;
@@ -28,6 +28,5 @@ pub(crate) use open::{Access, Store};
 pub(crate) use packages::{BrokenPackage, InstalledVersion, Package, Provenance};
 pub(crate) use record::{DeclaredPermission, NewVersion, Recorded};
 pub(crate) use traces::{
-    HOST_DIED, InvocationSource, PAGE_DEFAULT, PAGE_MAX, RUNNING, Trace, TraceEnd, TraceFilter, TraceKind, TraceOp, TraceOutcome,
-    TracePage, TraceStart,
+    InvocationSource, PAGE_DEFAULT, PAGE_MAX, Trace, TraceEnd, TraceFilter, TraceKind, TraceOp, TraceOutcome, TracePage, TraceStart,
 };

@@ -1,7 +1,6 @@
 //! Byte ranges of a text, and the lines and columns a person counts in.
 
 use std::cell::Cell;
-use std::ops::Range;
 
 /// A byte range of the text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
@@ -13,10 +12,6 @@ pub(crate) struct Span {
 impl Span {
     pub(crate) const fn new(start: usize, end: usize) -> Self {
         Self { start, end }
-    }
-
-    pub(crate) const fn range(self) -> Range<usize> {
-        self.start..self.end
     }
 }
 

@@ -156,9 +156,9 @@ mod tests {
         assert_eq!(faults, []);
         let tree = tree.expect("a tree");
         let value = tree.at("/a/1/b").expect("it is there");
-        assert_eq!(&text[value.span.range()], "\"x\"");
+        assert_eq!(&text[value.span.start..value.span.end], "\"x\"");
         let key = tree.get("a").expect("it is there").key_span;
-        assert_eq!(&text[key.range()], "\"a\"");
+        assert_eq!(&text[key.start..key.end], "\"a\"");
         assert_eq!(tree.to_value(), serde_json::json!({"a": [1, {"b": "x"}]}));
     }
 

@@ -2,6 +2,7 @@
 
 use super::super::form::Form;
 use super::{Field, Object, Shape, Unknown};
+use crate::tool::VariableKind;
 
 pub(super) static VARIABLE: Object = Object {
     title: "`environment[]`",
@@ -18,7 +19,7 @@ pub(super) static VARIABLE: Object = Object {
         Field::optional("description", Shape::text(0, 2_000), "What it is for and where to get a value."),
         Field::required(
             "type",
-            Shape::Words(&["string", "number", "integer", "boolean", "json"]),
+            Shape::Words(VariableKind::WORDS),
             "The type of its values. The process gets a string as it is, anything else as compact JSON.",
         ),
         Field::with_default("required", "false", Shape::Flag, "Whether the package can't be enabled without a value."),

@@ -33,15 +33,7 @@ pub(in crate::manifest) static MANIFEST: Object = Object {
         Field::required("name", Shape::text(1, 160), "The name people read."),
         Field::required("description", Shape::text(1, 8_000), "What the package is for."),
         Field::optional("author", Shape::Object(&AUTHOR), "Who wrote it. Shown, never trusted."),
-        Field::required(
-            "runtime",
-            Shape::Tagged {
-                tag: "adapter",
-                doc: "How the tools are run. The key `adapter` decides which other keys there are.",
-                variants: VARIANTS,
-            },
-            "How the tools are run.",
-        ),
+        Field::required("runtime", Shape::Tagged { tag: "adapter", variants: VARIANTS }, "How the tools are run."),
         Field::optional("development", Shape::Object(&DEVELOPMENT), "How the package is built from its sources."),
         Field::optional("guidance", Shape::Object(&GUIDANCE), "Text for models and people about the package as a whole."),
         Field::required("tools", Shape::List { min: 1, max: 200, item: &Shape::Object(&TOOL) }, "The tools."),

@@ -22,6 +22,6 @@ pub(crate) use open::{
 };
 pub(crate) use outcome::{CallError, CallFailure, CallOutcome, Stage, Status};
 pub(crate) use prepare::{Prepared, PreparedTool};
-pub(crate) use recorder::{Recorder, consent_record};
+pub(crate) use recorder::consent_record;
 pub(crate) use road::{Authority, CallRequest, Caller, Road};
 pub(crate) use run::{EachFrom, EachRequest, OneRequest, Planned, call_each, call_one, plan_one};

@@ -14,7 +14,6 @@ use crate::tool::{Problem, ToolName, ToolRef, Version};
 /// The stages of design §3, in order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Stage {
-    Resolve,
     Parse,
     Schema,
     Authorize,
@@ -25,7 +24,6 @@ pub(crate) enum Stage {
 impl Stage {
     pub(crate) const fn as_str(self) -> &'static str {
         match self {
-            Self::Resolve => "resolve",
             Self::Parse => "parse",
             Self::Schema => "schema",
             Self::Authorize => "authorize",

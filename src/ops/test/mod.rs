@@ -23,7 +23,7 @@ use crate::base::failure::Failure;
 use crate::store::StoreError;
 use crate::tool::{PackageId, ToolName, Version};
 
-pub(crate) use case::{Case, CaseError, CaseSource};
+pub(crate) use case::{Case, CaseSource};
 pub(crate) use plan::{TestPlan, TestRequest};
 pub(crate) use run::{CaseReport, RunOptions, Verdict, Watch};
 

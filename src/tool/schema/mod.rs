@@ -20,7 +20,7 @@ use std::sync::OnceLock;
 use serde_json::Value;
 
 use engine::Engine;
-pub(crate) use lint::{LintKind, SchemaLint, schema_lints};
+pub(crate) use lint::{LintKind, schema_lints};
 pub(crate) use problem::Problem;
 use survey::Survey;
 
@@ -98,11 +98,6 @@ impl Schema {
                 Err(vec![Problem { pointer: String::new(), message }])
             }
         }
-    }
-
-    /// Returns the schema as written.
-    pub(crate) const fn document(&self) -> &Value {
-        &self.document
     }
 }
 
