@@ -75,6 +75,15 @@ fn a_plan_shows_the_call_and_starts_nothing() {
     assert_eq!(traces(&world), []);
 }
 
+// H: P-5
+#[cfg(target_os = "linux")]
+#[test]
+fn a_child_hears_every_signal() {
+    let world = enabled(&manifest(&["blocked"]));
+    let (exit, answer) = run(&world, &["call", WORK]);
+    assert_eq!((exit, &answer["data"]["result"]), (0, &json!("0000000000000000")));
+}
+
 #[test]
 fn every_call_leaves_a_row_however_it_ended() {
     let world = enabled(&manifest(&["ok"]));

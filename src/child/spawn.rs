@@ -203,13 +203,16 @@ fn confine(command: &mut Command) {
 
     let host = std::process::id();
     let highest = nix::unistd::sysconf(nix::unistd::SysconfVar::OPEN_MAX).ok().flatten().and_then(|limit| i32::try_from(limit).ok());
+    let none = nix::sys::signal::SigSet::empty();
     command.process_group(0);
     // SAFETY: the closure runs in the child between fork and exec, where only async-signal-safe calls are allowed: it
-    // makes the system calls prctl, getppid, close_range and fcntl with plain numbers, allocates nothing, takes no lock
-    // and touches no memory but its own copy of `host` and `highest`. Setting close-on-exec frees no descriptor, so
+    // makes the system calls sigprocmask, prctl, getppid, close_range and fcntl with plain numbers and a set of its own,
+    // allocates nothing, takes no lock and touches no memory but its own copies of `host`, `highest` and `none`. Setting close-on-exec frees no descriptor, so
     // nothing in this process is closed under its owner.
     unsafe {
         command.pre_exec(move || {
+            // Our threads block the signals that one of them waits for; a child has to hear them.
+            none.thread_set_mask()?;
             system::tie_to(host)?;
             #[cfg(target_os = "linux")]
             if libc::syscall(libc::SYS_close_range, 3, u32::MAX, libc::CLOSE_RANGE_CLOEXEC) == 0 {

@@ -2,7 +2,7 @@
 //! process at once. Exit codes 130, 143 and 129 either way.
 //!
 //! A thread waits for the signals, which are blocked in all others, so no code runs inside a handler. Children start
-//! with an empty mask (the standard library's doing) and so don't inherit the block.
+//! with an empty mask (`child/spawn.rs` sees to it) and so don't inherit the block.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -57,8 +57,9 @@ mod system {
     /// Calls `heard` for each signal on a thread of its own, with whether it is the first.
     pub(super) fn on_signals(heard: impl Fn(i32, bool) + Send + 'static) {
         let mut signals = SigSet::empty();
+        let ignored = ignored();
         for signal in [Signal::SIGINT, Signal::SIGTERM, Signal::SIGHUP] {
-            if !is_ignored(signal) {
+            if ignored & (1 << (signal as i32 - 1)) == 0 {
                 signals.add(signal);
             }
         }
@@ -78,12 +79,12 @@ mod system {
         }
     }
 
-    /// Says whether whoever started us had the signal ignored, as `nohup` and a shell's `&` do. A blocked signal would
-    /// be delivered all the same. Linux tells without an unsafe call; elsewhere it counts as not ignored.
-    fn is_ignored(signal: Signal) -> bool {
-        let Ok(status) = std::fs::read_to_string("/proc/self/status") else { return false };
-        let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:")).and_then(|hex| u64::from_str_radix(hex.trim(), 16).ok());
-        mask.is_some_and(|mask| mask & (1 << (signal as i32 - 1)) != 0)
+    /// Returns the signals that whoever started us had ignored, as `nohup` and a shell's `&` do, the first in the lowest
+    /// bit. A blocked signal would be delivered all the same. Linux tells without an unsafe call; elsewhere none is.
+    fn ignored() -> u64 {
+        let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+        let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+        mask.and_then(|hex| u64::from_str_radix(hex.trim(), 16).ok()).unwrap_or(0)
     }
 }
 

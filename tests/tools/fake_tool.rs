@@ -29,7 +29,7 @@
 //! | `trickle` | one byte a second instead of an answer |
 //! | `flood N` | writes N bytes to stderr, then answers |
 //! | `writes-first N` | writes N bytes of log frames before it reads its call |
-//! | `argv`, `env`, `fds` | answers its arguments, its environment, its descriptors |
+//! | `argv`, `env`, `fds`, `blocked` | answers its arguments, its environment, its descriptors, its mask of signals in hex |
 //! | `write-here` | tries to write `./x`, answers `written` or the error |
 //! | `secret NAME` | shows the variable NAME in log, stderr, progress and error |
 //! | `broken KIND` | answers a frame that breaks the protocol: `duplicate`, `version`, `type`, `invocation`, `ready`, `surrogate`, `utf8` |
@@ -278,6 +278,7 @@ impl Tool {
                 return answer(Value::Object(variables.into_iter().map(|(name, value)| (name, Value::from(value))).collect()));
             }
             "fds" => return answer(descriptors()),
+            "blocked" => return answer(blocked_signals()),
             "write-here" => return answer(std::fs::write("x", "x").map_or_else(|error| json!(error.to_string()), |()| json!("written"))),
             "secret" => return self.secret(request, invocation),
             "broken" => return text(&broken(self.argument(), request, invocation)),
@@ -409,6 +410,11 @@ fn own_program() -> Command {
 fn start(command: &mut Command) {
     #[expect(clippy::zombie_processes, reason = "leaving it behind is what this is about")]
     let _runs_on = command.spawn().expect("it starts");
+}
+
+fn blocked_signals() -> Value {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    json!(status.lines().find_map(|line| line.strip_prefix("SigBlk:")).unwrap_or_default().trim())
 }
 
 fn descriptors() -> Value {
