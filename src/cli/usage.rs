@@ -63,8 +63,9 @@ impl Failing for UsageError {
 pub(super) fn parse(args: &[OsString], width: usize, is_colored: impl Fn(ColorArg) -> bool) -> Parsed {
     let globals = globals_of(args);
     let color = if is_colored(globals.color.unwrap_or_default()) { ColorChoice::Always } else { ColorChoice::Never };
-    let definition = Cli::command().color(color).term_width(width);
-    let parsed = definition.clone().try_get_matches_from(args).and_then(|matches| {
+    // Never freed: that takes as long as parsing, and it lives as long as the process anyway.
+    let definition = Box::leak(Box::new(Cli::command().color(color).term_width(width)));
+    let parsed = definition.try_get_matches_from_mut(args).and_then(|matches| {
         let name = name_of(&matches);
         Cli::from_arg_matches(&matches).map(|cli| Parsed::Command { name, cli: Box::new(cli) })
     });
@@ -74,7 +75,7 @@ pub(super) fn parse(args: &[OsString], width: usize, is_colored: impl Fn(ColorAr
         ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand | ErrorKind::MissingSubcommand => {
             let name = name_in(args);
             let missing = UsageError::new("a command is missing", "`spark-tool help` lists the commands");
-            let help = help::of_command(definition, &name).unwrap_or_else(|| error.render());
+            let help = help::of_command(definition.clone(), &name).unwrap_or_else(|| error.render());
             Parsed::Missing { name, globals, error: missing, help }
         }
         _ => Parsed::Wrong { name: name_in(args), globals, error: in_our_words(&error) },

@@ -261,7 +261,13 @@ impl Streams {
 
 #[expect(clippy::disallowed_methods, reason = "the door to stdout and stderr")]
 fn write_now(stream: Stream, color: bool, text: &str) -> io::Result<()> {
-    let color = if color { ColorChoice::Always } else { ColorChoice::Never };
+    let color = match (color, text.contains('\u{1b}')) {
+        // A terminal of Windows may have to be told.
+        (true, _) => ColorChoice::Always,
+        (false, true) => ColorChoice::Never,
+        // Nothing to take out: 4 MiB of JSON would be searched for it character by character.
+        (false, false) => ColorChoice::AlwaysAnsi,
+    };
     match stream {
         Stream::Out => write_all(AutoStream::new(io::stdout(), color), text),
         Stream::Err => write_all(AutoStream::new(io::stderr(), color), text),

@@ -38,9 +38,9 @@ pub(super) enum Durability {
     Power,
 }
 
-/// Pages in the log from which closing the store moves them into the database: 2 MiB. The next command reads the whole
-/// log when it opens it, about half a millisecond a MiB; moving it costs two or three fsyncs. A call writes 4 pages.
-const LONG_AT_CLOSE: i64 = 512;
+/// Pages in the log from which closing the store moves them into the database: half a MiB. The next command reads the
+/// whole log when it opens it, about a millisecond a MiB; moving it costs two or three fsyncs. A call writes 4 pages.
+const LONG_AT_CLOSE: i64 = 128;
 /// Pages in the log from which they are moved while the store is in use, so that it doesn't grow for ever. Every time,
 /// one write waits for an fsync or two.
 const LONG_IN_USE: i64 = 4_096;

@@ -18,5 +18,5 @@ pub(crate) use lifecycle::{Origin, Permission, PermissionKind, PermissionState, 
 pub(crate) use os_effect::OsEffect;
 pub(crate) use pattern::Pattern;
 pub(crate) use risk::{Concurrency, Effect, Idempotency, Risk, Safety};
-pub(crate) use schema::{LintKind, Problem, Schema, schema_lints};
+pub(crate) use schema::{LintKind, Problem, Schema, prepare_schemas, schema_lints};
 pub(crate) use variable::{ValueFault, Variable, VariableKind};

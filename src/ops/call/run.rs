@@ -24,7 +24,7 @@ use crate::base::text::visible;
 use crate::ops::{Ask, InputArgs, Settings, assemble};
 use crate::runtime::EventSink;
 use crate::store::{InvocationSource, StoreError, TraceEnd, TraceKind, TraceOp, TraceOutcome, TraceStart};
-use crate::tool::{IdError, Problem, ToolRef, Version};
+use crate::tool::{IdError, Problem, ToolRef, Version, prepare_schemas};
 
 /// What `call` names.
 #[derive(Clone, Debug)]
@@ -150,6 +150,8 @@ pub(crate) fn plan_one(settings: &Settings, request: &OneRequest<'_>) -> Result<
 
 fn open(settings: &Settings, name: &str) -> Result<(Road, OpenTool), Failure> {
     let (reference, version) = read_name(name)?;
+    // Two cores do in one go what one does after the other. Nobody joins it: whoever needs it first waits for it.
+    drop(std::thread::Builder::new().name("schemas".to_owned()).spawn(prepare_schemas));
     let store = open_store(settings.home()?)?;
     let opened = open_tool(&store, &reference, version.as_ref(), path_value(settings));
     let road = open_road(settings, store);

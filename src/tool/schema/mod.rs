@@ -45,6 +45,13 @@ pub(crate) struct SchemaFault {
     pub(crate) help: Option<String>,
 }
 
+/// Prepares what every check of a value needs, which takes a while, so that it can be done beside other work.
+pub(crate) fn prepare_schemas() {
+    if let Ok(schema) = Schema::compile(&Value::Object(serde_json::Map::new())) {
+        let _built = schema.engine();
+    }
+}
+
 impl Schema {
     /// Compiles a schema, or returns all that is wrong with it.
     pub(crate) fn compile(document: &Value) -> Result<Self, Vec<SchemaFault>> {
