@@ -75,6 +75,37 @@ fn a_plan_shows_the_call_and_starts_nothing() {
     assert_eq!(traces(&world), []);
 }
 
+// H: E-1
+#[cfg(unix)]
+#[test]
+fn a_list_of_calls_ends_when_nobody_reads_it_any_more() {
+    use std::io::{BufRead as _, BufReader, Write as _};
+    use std::process::Stdio;
+
+    let world = persistent();
+    let mut command = world.command(["call", WORK, "--each", "-", "--parallel", "8"]);
+    let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("the program runs");
+    let (mut input, output) = (child.stdin.take().expect("it is piped"), child.stdout.take().expect("it is piped"));
+    let feeder = std::thread::spawn(move || while input.write_all(b"{\"echo\": 1}\n").is_ok() {});
+    let mut line = String::new();
+    BufReader::new(output).read_line(&mut line).expect("an outcome");
+    // The reader is gone now, and the inputs never end.
+    let done = child.wait_with_output().expect("it ends by itself");
+    feeder.join().expect("no panic");
+    assert_eq!((done.status.code(), String::from_utf8_lossy(&done.stderr).as_ref()), (Some(0), ""));
+}
+
+#[test]
+fn a_call_waits_for_no_other_writer_of_its_trace() {
+    let world = enabled(&manifest(&["ok"]));
+    let blocker = rusqlite::Connection::open(world.home().join("spark-tool.db")).expect("the store");
+    blocker.execute_batch("BEGIN IMMEDIATE").expect("nobody else writes");
+    let (exit, answer) = run(&world, &["call", WORK, "echo=x"]);
+    assert_eq!((exit, &answer["data"]["result"]["echo"]), (0, &json!("x")));
+    // Two seconds for the row, and none for its end.
+    assert!(answer["data"]["meta"]["durationMs"].as_u64().is_some_and(|ms| ms < 20_000), "{answer}");
+}
+
 // H: P-5
 #[cfg(target_os = "linux")]
 #[test]

@@ -1,5 +1,6 @@
 //! `call`.
 
+use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -13,7 +14,7 @@ use crate::base::failure::{Class, Failure};
 use crate::base::limits::CALL_WAIT;
 use crate::ops::InputArgs;
 use crate::ops::call::{self, CallFailure, CallOutcome, EachFrom, EachRequest, OneRequest};
-use crate::report::LiveCall;
+use crate::report::{LiveCall, OutputError};
 
 /// Call a tool of an enabled package
 ///
@@ -79,9 +80,10 @@ fn run_each(args: &CallArgs, from: &std::path::Path, timeout: Duration, context:
     let request = EachRequest { tool: &args.tool, from, timeout, parallel: usize::from(args.parallel) };
     context.report.begin_stream();
     let mut worst = Outcome::Yes;
-    let done = |outcome: CallOutcome| {
-        worst = worst.max(judged(&outcome));
-        context.report.call_of_many(&outcome)
+    let done = |outcomes: Vec<CallOutcome>| {
+        worst = outcomes.iter().map(judged).fold(worst, Outcome::max);
+        context.report.calls_of_many(&outcomes)?;
+        Ok::<_, OutputError>(if context.report.is_closed() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
     };
     let problem = entry::block_on(call::call_each(&context.settings, &context.ask, &request, done))??;
     context.warn_untraced(problem);

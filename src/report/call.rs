@@ -14,6 +14,9 @@ use crate::ops::call::{CallError, CallOutcome, EventSink, OpenTool, Planned};
 use crate::protocol::{LogLine, Progress as ToolProgress};
 use crate::tool::Problem;
 
+/// Lines that are written in one go hold about this much (ours: what a pipe holds on Linux).
+const HELD_BYTES: usize = 64 * 1024;
+
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct CallWire<'a> {
@@ -87,9 +90,22 @@ impl Reporter {
         self.answer(outcome.result.is_ok(), &wire(outcome), |_| human(outcome))
     }
 
-    /// Answers with one call of many.
-    pub(crate) fn call_of_many(&self, outcome: &CallOutcome) -> Result<(), OutputError> {
-        self.answer(outcome.result.is_ok(), &wire(outcome), |_| one_line(outcome))
+    /// Answers with calls out of many, a line each.
+    pub(crate) fn calls_of_many(&self, outcomes: &[CallOutcome]) -> Result<(), OutputError> {
+        let mut text = String::new();
+        for outcome in outcomes {
+            let line = self.answer_text(outcome.result.is_ok(), &wire(outcome), |_| one_line(outcome));
+            if text.is_empty() {
+                text = line;
+            } else {
+                text.push_str(&line);
+            }
+            if text.len() > HELD_BYTES {
+                self.rendered(&text)?;
+                text.clear();
+            }
+        }
+        if text.is_empty() { Ok(()) } else { self.rendered(&text) }
     }
 
     /// Shows a log line while the call runs.

@@ -118,10 +118,14 @@ impl Reporter {
 
     /// Gives the command's one answer: `data` for programs, `human` for people. `ok` says whether it is yes.
     pub(crate) fn answer<T: Serialize>(&self, ok: bool, data: &T, human: impl FnOnce(Look) -> String) -> Result<(), OutputError> {
-        self.0.is_answered.store(true, Ordering::Relaxed);
+        self.rendered(&self.answer_text(ok, data, human))
+    }
+
+    /// Returns the text of an answer, without giving it.
+    pub(super) fn answer_text<T: Serialize>(&self, ok: bool, data: &T, human: impl FnOnce(Look) -> String) -> String {
         match self.0.setup.format {
-            Format::Json => self.out(&self.envelope(Body::Data { ok, data })),
-            Format::Human | Format::Sarif | Format::Github | Format::Junit => self.out(&human(self.0.setup.stdout)),
+            Format::Json => self.envelope(Body::Data { ok, data }),
+            Format::Human | Format::Sarif | Format::Github | Format::Junit => human(self.0.setup.stdout),
         }
     }
 

@@ -134,6 +134,12 @@ impl Store {
         self.checkpoint("TRUNCATE").map_err(|error| self.sort(error))
     }
 
+    /// From now on waits for nobody: what another process holds is an error at once.
+    pub(crate) fn stop_waiting(&mut self) {
+        self.busy_wait = Duration::ZERO;
+        let _unchanged = self.connection.busy_timeout(Duration::ZERO);
+    }
+
     pub(crate) fn layout(&self) -> &Layout {
         &self.layout
     }

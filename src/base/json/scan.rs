@@ -99,6 +99,28 @@ impl<'a> Keys<'a> {
     }
 }
 
+/// Returns how many bytes from the start are neither the quote, nor a backslash, nor a control character of C0.
+fn plain_run(bytes: &[u8], quote: u8) -> usize {
+    const ONES: u64 = u64::from_ne_bytes([1; 8]);
+    const HIGH: u64 = ONES << 7;
+    // The high bit of a byte that is zero; only bytes above such a one may be marked wrongly.
+    let zero = |word: u64| word.wrapping_sub(ONES) & !word & HIGH;
+    let quotes = ONES * u64::from(quote);
+    let mut at = 0;
+    // Eight at a time: strings of megabytes go through here.
+    for chunk in bytes.chunks_exact(8) {
+        let word = u64::from_le_bytes(chunk.try_into().expect("chunks of eight"));
+        let below = word.wrapping_sub(ONES * 0x20) & !word & HIGH;
+        let found = zero(word ^ quotes) | zero(word ^ (ONES * u64::from(b'\\'))) | below;
+        if found != 0 {
+            break;
+        }
+        at += 8;
+    }
+    let is_special = |byte: &u8| *byte == quote || *byte == b'\\' || *byte < 0x20;
+    at + bytes[at..].iter().position(is_special).unwrap_or(bytes.len() - at)
+}
+
 impl<'a> Scanner<'a> {
     fn document(&mut self, sink: &mut impl Sink<'a>) -> Step {
         self.blanks(sink)?;
@@ -309,7 +331,7 @@ impl<'a> Scanner<'a> {
         let mut plain_from = self.at;
         loop {
             let rest = &self.bytes[self.at..];
-            let run = rest.iter().position(|byte| *byte == quote || *byte == b'\\' || *byte < 0x20).unwrap_or(rest.len());
+            let run = plain_run(rest, quote);
             self.at += run;
             match self.bytes.get(self.at) {
                 None | Some(b'\n' | b'\r') => {

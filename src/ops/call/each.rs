@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::io;
+use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -29,13 +30,13 @@ pub(crate) struct EachCall {
     pub(crate) parallel: usize,
 }
 
-/// Calls the tool once for each line and hands each outcome to `give`, in the order of the lines. Reads no further
-/// ahead than it can work on. A line that is no JSON has an outcome too.
+/// Calls the tool once for each line and hands the outcomes to `give`, in the order of the lines, until it has enough.
+/// Reads no further ahead than it can work on. A line that is no JSON has an outcome too.
 pub(crate) async fn each<E>(
     road: &Arc<Road>,
     call: &EachCall,
     lines: &mut LineSource,
-    mut give: impl FnMut(CallOutcome) -> Result<(), E>,
+    mut give: impl FnMut(Vec<CallOutcome>) -> Result<ControlFlow<()>, E>,
 ) -> io::Result<Result<(), E>> {
     let mut running = JoinSet::new();
     let mut early: BTreeMap<u64, CallOutcome> = BTreeMap::new();
@@ -49,14 +50,24 @@ pub(crate) async fn each<E>(
         }
         tokio::select! {
             biased;
-            Some(ended) = running.join_next(), if !running.is_empty() => {
-                let (number, outcome) = ended.unwrap_or_else(|error| std::panic::resume_unwind(error.into_panic()));
-                early.insert(number, outcome);
+            Some(first) = running.join_next(), if !running.is_empty() => {
+                let mut next = Some(first);
+                while let Some(task) = next {
+                    let (number, outcome) = task.unwrap_or_else(|error| std::panic::resume_unwind(error.into_panic()));
+                    early.insert(number, outcome);
+                    next = running.try_join_next();
+                }
+                // All that are ready go out in one piece.
+                let mut batch = Vec::new();
                 while let Some(outcome) = early.remove(&given) {
                     given += 1;
-                    if let Err(error) = give(outcome) {
-                        return Ok(Err(error));
-                    }
+                    batch.push(outcome);
+                }
+                match give(batch) {
+                    Ok(ControlFlow::Continue(())) => {}
+                    // Nobody wants to hear more: no call is begun any more, those that run come to their end.
+                    Ok(ControlFlow::Break(())) => is_at_end = true,
+                    Err(error) => return Ok(Err(error)),
                 }
             }
             line = lines.next(), if reads => match line? {

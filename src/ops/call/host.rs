@@ -3,6 +3,7 @@
 use std::ffi::OsString;
 use std::path::Path;
 use std::sync::Arc;
+use std::time::Duration;
 
 use super::recorder::Recorder;
 use super::road::Road;
@@ -12,9 +13,13 @@ use crate::ops::Settings;
 use crate::runtime::process::{Inherited, ProcessHost};
 use crate::store::{Access, Store, StoreError};
 
+/// How long a call waits for a process that holds the database (ours: longer than any transaction but that of an install
+/// of many thousand files; a trace never breaks a call, hardening Q-4).
+const TRACE_WAIT: Duration = Duration::from_secs(2);
+
 /// Opens the store for calls. On a home that can't be written it is read, and calls leave no trace (hardening I-8).
 pub(crate) fn open_store(home: &Path) -> Result<Store, StoreError> {
-    match Store::open(home, Access::Write) {
+    match Store::open_waiting(home, Access::Write, TRACE_WAIT) {
         Err(StoreError::ReadOnly { .. }) => Store::open(home, Access::Read),
         opened => opened,
     }

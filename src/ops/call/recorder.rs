@@ -115,9 +115,12 @@ impl Shared {
         if batch.is_empty() {
             return;
         }
-        let written = locked(&self.store).write_traces(&batch);
+        let mut store = locked(&self.store);
+        let written = store.write_traces(&batch);
         self.batches.fetch_add(1, Ordering::AcqRel);
         if let Err(error) = written {
+            // One wait is enough: the next call shall not be held up by it too.
+            store.stop_waiting();
             locked(&self.problem).get_or_insert(error);
         }
     }

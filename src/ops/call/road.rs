@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
+use tokio::time::timeout_at;
 
 use super::outcome::{CallError, CallOutcome, Stage, Status};
 use super::prepare::{Prepared, PreparedTool};
@@ -83,22 +84,27 @@ pub(crate) struct Road {
 
 impl Road {
     /// Takes a call through every stage. Always answers, and leaves one trace row whatever happens.
-    pub(crate) async fn call(&self, request: CallRequest<'_>, events: &dyn EventSink) -> CallOutcome {
+    pub(crate) async fn call(&self, mut request: CallRequest<'_>, events: &dyn EventSink) -> CallOutcome {
         let call_id = id::ordered(self.clock.now());
         let started = Instant::now();
         let manifest = &request.package.manifest;
         let tool = request.reference();
         let row = self.row(&call_id, &request, &tool);
         let kept = Kept { live: events, logs: Mutex::default() };
-        let admitted = self.admit(&request);
+        let admitted = self.admit(&mut request);
+        let deadline = Instant::now() + request.timeout;
         let begun = admitted.is_ok();
         let mut stderr_tail = String::new();
         let result = match admitted {
             Err(error) => Err(error),
             Ok(input) => {
-                let _turn = self.turns.take(&tool, request.tool.definition.safety.concurrency()).await;
+                let turn = self.turns.take(&tool, request.tool.definition.safety.concurrency());
+                let turn = timeout_at(deadline.into(), turn).await;
                 self.recorder.begin(TraceOp::Begin(row.clone())).await;
-                self.execute(&request, &call_id, input, &kept, &mut stderr_tail).await
+                match turn {
+                    Ok(_turn) => self.execute(&request, &call_id, (input, deadline), &kept, &mut stderr_tail).await,
+                    Err(_) => Err(self.failed(&ProcessError::turn_never_came(tool.to_string(), request.timeout))),
+                }
             }
         };
         let Logs { lines: logs, dropped: logs_dropped, .. } = kept.logs.into_inner().unwrap_or_else(PoisonError::into_inner);
@@ -126,8 +132,8 @@ impl Road {
     }
 
     /// Checks what may be called with what: the input as the tool gets it, defaults filled.
-    fn admit(&self, request: &CallRequest<'_>) -> Result<Value, CallError> {
-        let input = request.tool.input.accept(request.input.clone()).map_err(broken_input)?;
+    fn admit(&self, request: &mut CallRequest<'_>) -> Result<Value, CallError> {
+        let input = request.tool.input.accept(std::mem::take(&mut request.input)).map_err(broken_input)?;
         if !request.tool.definition.safety.runs_unasked() {
             self.authorize(request, &input)?;
         }
@@ -150,7 +156,7 @@ impl Road {
         &self,
         request: &CallRequest<'_>,
         call_id: &str,
-        input: Value,
+        (input, deadline): (Value, Instant),
         kept: &Kept<'_>,
         stderr_tail: &mut String,
     ) -> Result<Box<RawValue>, CallError> {
@@ -165,7 +171,8 @@ impl Road {
             tool: request.tool.definition.name.clone(),
             input,
             context,
-            deadline: Instant::now() + request.timeout,
+            deadline,
+            timeout: request.timeout,
         };
         let cancelled = async {
             let _signal = self.interrupt.raised().await;
@@ -250,14 +257,16 @@ impl Road {
             Caller::Test => (TraceKind::Test, InvocationSource::Test),
         };
         let manifest = &request.package.manifest;
-        let input = serde_json::to_vec(&request.input).unwrap_or_default();
+        let mut hash = Hashing(Sha256::new());
+        // A value is always JSON, and hashing it can't fail.
+        let _hashed = serde_json::to_writer(&mut hash, &request.input);
         TraceStart {
             package_id: Some(manifest.id.to_string()),
             tool_id: Some(tool.to_string()),
             tool_name: Some(tool.tool.to_string()),
             version: Some(manifest.version.to_string()),
             adapter: Some(manifest.runtime.adapter().to_owned()),
-            input_sha256: Some(data_encoding::HEXLOWER.encode(&Sha256::digest(&input))),
+            input_sha256: Some(data_encoding::HEXLOWER.encode(&hash.0.finalize())),
             ..TraceStart::new(call_id.to_owned(), kind, source, self.clock.now())
         }
     }
@@ -302,6 +311,20 @@ impl Road {
     }
 }
 
+/// Bytes that are hashed and not kept.
+struct Hashing(Sha256);
+
+impl std::io::Write for Hashing {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        self.0.update(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+}
+
 fn broken_input(problems: Vec<Problem>) -> CallError {
     CallError {
         stage: Stage::Schema,
@@ -332,10 +355,10 @@ fn failed_in(stage: Stage, error: &dyn Failing, status: Status) -> CallError {
 }
 
 fn check_output(schema: &crate::tool::Schema, result: &RawValue, tool: &ToolRef) -> Result<(), CallError> {
-    let value = json::parse(result.get().as_bytes());
-    let problems = match value {
+    // Its frame was read strictly; that isn't done twice.
+    let problems = match serde_json::from_str(result.get()) {
         Ok(value) => schema.check(&value).err().unwrap_or_default(),
-        Err(fault) => vec![Problem { pointer: String::new(), message: fault.message() }],
+        Err(error) => vec![Problem { pointer: String::new(), message: error.to_string() }],
     };
     if problems.is_empty() {
         return Ok(());

@@ -2,6 +2,7 @@
 
 use std::fs::File;
 use std::io;
+use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
@@ -102,12 +103,13 @@ pub(crate) async fn call_one(
     Ok((outcome, road.close().await))
 }
 
-/// Calls a tool once for each line and hands the outcomes to `done` in the order of the lines.
+/// Calls a tool once for each line and hands the outcomes to `done` in the order of the lines, until it has
+/// enough.
 pub(crate) async fn call_each<E: Into<Failure>>(
     settings: &Settings,
     ask: &(dyn Ask + Sync),
     request: &EachRequest<'_>,
-    done: impl FnMut(CallOutcome) -> Result<(), E>,
+    done: impl FnMut(Vec<CallOutcome>) -> Result<ControlFlow<()>, E>,
 ) -> Result<Option<StoreError>, Failure> {
     let (road, tool) = open(settings, request.tool)?;
     let unreadable = |source| {

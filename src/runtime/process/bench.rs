@@ -87,6 +87,7 @@ impl Bench {
             input,
             context: json!({}),
             deadline: Instant::now() + self.limit,
+            timeout: self.limit,
         }
     }
 

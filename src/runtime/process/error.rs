@@ -25,6 +25,15 @@ pub(crate) struct Circumstances {
     pub(crate) limit: Option<u64>,
 }
 
+impl ProcessError {
+    /// A call whose turn didn't come in time.
+    pub(crate) fn turn_never_came(tool: String, after: Duration) -> Self {
+        let limit = u64::try_from(after.as_millis()).ok();
+        let about = Circumstances { tool, phase: Phase::Start, exit: None, line: None, stderr_tail: String::new(), limit };
+        Self::TimedOut { after, about: Box::new(about) }
+    }
+}
+
 /// How far it had come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Phase {

@@ -51,7 +51,7 @@ impl ProcessHost {
         events: &dyn EventSink,
         cancelled: impl Future<Output = ()> + Send,
     ) -> Result<Answer, ProcessError> {
-        let asked = Asked { launch, invocation: &invocation, since: Instant::now() };
+        let asked = Asked { launch, invocation: &invocation };
         match launch.lifecycle {
             Lifecycle::PerCall => self.call_once(&asked, events, cancelled).await,
             Lifecycle::Persistent => tokio::select! {
@@ -184,7 +184,6 @@ impl Drop for StopWhenDropped<'_> {
 struct Asked<'a> {
     launch: &'a Launch,
     invocation: &'a Invocation,
-    since: Instant,
 }
 
 impl Asked<'_> {
@@ -214,7 +213,7 @@ impl Asked<'_> {
         match none {
             NoReply::NotSent(end) | NoReply::Ended(end) => self.ended(&end),
             NoReply::TimedOut { was_sent } => {
-                let after = self.invocation.deadline.saturating_duration_since(self.since);
+                let after = self.invocation.timeout;
                 about.phase = if was_sent { Phase::Call } else { Phase::Start };
                 about.limit = u64::try_from(after.as_millis()).ok();
                 ProcessError::TimedOut { after, about }

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use serde_json::Value;
 use serde_json::value::RawValue;
@@ -74,6 +74,8 @@ pub(crate) struct Invocation {
     pub(crate) context: Value,
     /// Of the whole call, its wait for a process and for its turn included (hardening P-10).
     pub(crate) deadline: Instant,
+    /// What was asked for, for the words of an error.
+    pub(crate) timeout: Duration,
 }
 
 /// What a tool answered.
