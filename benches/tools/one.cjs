@@ -1,5 +1,5 @@
 // What a validator in Node costs as a whole command: start, compile the schema, read one file, check it.
-const Ajv = require("ajv/dist/2020").default;
+const Ajv = require("ajv").default;
 const addFormats = require("ajv-formats").default;
 const fs = require("fs");
 const ajv = new Ajv({ allErrors: true, strict: false });

@@ -20,7 +20,7 @@ const SEQUENCE_MAX: f64 = 9_007_199_254_740_991.0;
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum HostFrame<'a> {
     Initialize { package: &'a str, version: &'a str },
-    Invoke { invocation: &'a str, tool: &'a str, input: &'a Value, context: &'a Value },
+    Invoke { invocation: &'a str, tool: &'a str, input: &'a RawValue, context: &'a Value },
     Cancel { invocation: &'a str },
     CapabilityError { invocation: &'a str, code: &'a str, message: &'a str },
     Shutdown,
@@ -50,7 +50,7 @@ struct HostWire<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     tool_name: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    input: Option<&'a Value>,
+    input: Option<&'a RawValue>,
     #[serde(skip_serializing_if = "Option::is_none")]
     context: Option<&'a Value>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -332,6 +332,10 @@ mod tests {
         format!(r#"{{"protocolVersion":"spark-tool-process-v1","type":"{kind}","requestId":"r","sequence":0{rest}}}"#)
     }
 
+    fn raw(value: &serde_json::Value) -> Box<RawValue> {
+        serde_json::value::to_raw_value(value).expect("JSON")
+    }
+
     fn fault(line: &str) -> FrameFault {
         ChildFrame::parse(line.as_bytes()).expect_err(line)
     }
@@ -342,7 +346,7 @@ mod tests {
             let line = frame.to_line("r-2", 1).expect("short");
             assert_eq!(String::from_utf8(line).expect("UTF-8"), format!("{expected}\n"));
         };
-        let input = json!({"a": 1, "b": "x\ny"});
+        let input = raw(&json!({"a": 1, "b": "x\ny"}));
         check(
             HostFrame::Initialize { package: "acme.x", version: "1.0.0" },
             r#"{"protocolVersion":"spark-tool-process-v1","type":"initialize","requestId":"r-2","sequence":1,"packageId":"acme.x","packageVersion":"1.0.0","capabilityProtocolVersion":1}"#,
@@ -366,7 +370,7 @@ mod tests {
     #[test]
     fn an_input_fills_a_frame_to_its_last_byte_and_not_further() {
         let size = |text: String| {
-            let input = Value::String(text);
+            let input = raw(&json!(text));
             HostFrame::Invoke { invocation: "i", tool: "t", input: &input, context: &json!({}) }.to_line("r", 0).map(|line| line.len())
         };
         let around = size(String::new()).expect("short");

@@ -18,7 +18,7 @@ use crate::tool::{CapabilityName, PackageId, ToolName, Version};
 pub(crate) struct Call<'a> {
     pub(crate) invocation: &'a str,
     pub(crate) tool: &'a ToolName,
-    pub(crate) input: &'a Value,
+    pub(crate) input: &'a RawValue,
     pub(crate) context: &'a Value,
     pub(crate) deadline: Instant,
     /// As they were when the call started; a grant that changes meanwhile counts for the next one (capabilities §2).
@@ -435,7 +435,7 @@ mod tests {
         /// Opens a call with a deadline of 1 s; the id of its request.
         fn invoke(&mut self, invocation: &str) -> String {
             let tool = "add".parse().expect("a tool's name");
-            let (input, context) = (json!({}), json!({}));
+            let (input, context) = (serde_json::value::to_raw_value(&json!({})).expect("JSON"), json!({}));
             let deadline = after(self.start, 1_000);
             let granted = names(&["http.fetch"]);
             let call = Call { invocation, tool: &tool, input: &input, context: &context, deadline, granted };

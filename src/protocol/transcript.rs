@@ -37,8 +37,8 @@ mod tests {
                 let tool = text("toolName").parse().expect("a name");
                 let granted: Arc<BTreeSet<_>> = Arc::default();
                 let deadline = now + Duration::from_mins(2);
-                let (input, context) = (&frame["input"], &frame["context"]);
-                let call = Call { invocation: text("invocationId"), tool: &tool, input, context, deadline, granted };
+                let (input, context) = (serde_json::value::to_raw_value(&frame["input"]).expect("JSON"), &frame["context"]);
+                let call = Call { invocation: text("invocationId"), tool: &tool, input: &input, context, deadline, granted };
                 session.invoke(call).expect("it fits")
             }
             "cancel" => session.cancel(text("invocationId"), now).expect("it is open"),

@@ -104,7 +104,7 @@ impl Formatter for SafeFormatter {
 
 fn write_escaped<W: ?Sized + Write>(writer: &mut W, text: &str) -> io::Result<()> {
     // Ours to escape are DEL and what isn't ASCII; serde_json does the controls of C0.
-    if text.bytes().all(|byte| byte < 0x7f) {
+    if text.is_ascii() && !text.contains('\u{7f}') {
         return writer.write_all(text.as_bytes());
     }
     let mut written = 0;

@@ -162,7 +162,7 @@ impl Reporter {
         let Some(streams) = self.0.streams.try_lock().ok() else { return };
         let (stream, text) = self.failure_text(failure);
         // There is nobody left to tell that it can't be told.
-        drop(streams.write(stream, self.has_color(stream), &text));
+        drop(streams.write(stream, self.color(stream), &text));
     }
 
     /// Tells what to do next.
@@ -218,13 +218,19 @@ impl Reporter {
         }
         // A panic elsewhere leaves nothing half done in here.
         let streams = self.0.streams.lock().unwrap_or_else(PoisonError::into_inner);
-        streams.write(stream, self.has_color(stream), text)
+        streams.write(stream, self.color(stream), text)
     }
 
-    fn has_color(&self, stream: Stream) -> bool {
-        match stream {
-            Stream::Out => self.0.setup.stdout.color,
-            Stream::Err => self.0.setup.stderr.color,
+    fn color(&self, stream: Stream) -> ColorChoice {
+        let Look { color, .. } = match stream {
+            Stream::Out => self.0.setup.stdout,
+            Stream::Err => self.0.setup.stderr,
+        };
+        match (stream, self.0.setup.format) {
+            // JSON of ours holds no escape: 4 MiB of it aren't searched for one.
+            (Stream::Out, Format::Json) => ColorChoice::AlwaysAnsi,
+            _ if color => ColorChoice::Always,
+            _ => ColorChoice::Never,
         }
     }
 
@@ -254,7 +260,7 @@ struct Streams {
 }
 
 impl Streams {
-    fn write(&self, stream: Stream, color: bool, text: &str) -> io::Result<()> {
+    fn write(&self, stream: Stream, color: ColorChoice, text: &str) -> io::Result<()> {
         let write = || write_now(stream, color, text);
         match self.bar.as_ref().and_then(WeakProgressBar::upgrade) {
             Some(bar) => bar.suspend(write),
@@ -264,14 +270,7 @@ impl Streams {
 }
 
 #[expect(clippy::disallowed_methods, reason = "the door to stdout and stderr")]
-fn write_now(stream: Stream, color: bool, text: &str) -> io::Result<()> {
-    let color = match (color, text.contains('\u{1b}')) {
-        // A terminal of Windows may have to be told.
-        (true, _) => ColorChoice::Always,
-        (false, true) => ColorChoice::Never,
-        // Nothing to take out: 4 MiB of JSON would be searched for it character by character.
-        (false, false) => ColorChoice::AlwaysAnsi,
-    };
+fn write_now(stream: Stream, color: ColorChoice, text: &str) -> io::Result<()> {
     match stream {
         Stream::Out => write_all(AutoStream::new(io::stdout(), color), text),
         Stream::Err => write_all(AutoStream::new(io::stderr(), color), text),

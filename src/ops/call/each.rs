@@ -75,7 +75,7 @@ pub(crate) async fn each<E>(
                 Some(line) => {
                     let (road, call, number) = (Arc::clone(road), call.clone(), begun);
                     begun += 1;
-                    running.spawn(async move { (number, one(&road, &call, &line).await) });
+                    running.spawn(async move { (number, one(&road, &call, line).await) });
                 }
             },
             _interrupted = road.interrupt.raised(), if reads => {}
@@ -84,7 +84,7 @@ pub(crate) async fn each<E>(
     Ok(Ok(()))
 }
 
-async fn one(road: &Road, call: &EachCall, line: &[u8]) -> CallOutcome {
+async fn one(road: &Road, call: &EachCall, line: Vec<u8>) -> CallOutcome {
     let request = |input: Value| CallRequest {
         package: &call.tool.package,
         tool: Arc::clone(&call.tool.tool),
@@ -94,7 +94,10 @@ async fn one(road: &Road, call: &EachCall, line: &[u8]) -> CallOutcome {
         authority: call.consent.as_ref().map_or(Authority::Unasked, Authority::Given),
         timeout: call.timeout,
     };
-    match json::parse(line) {
+    let input = json::parse(&line);
+    // It may have 4 MiB, and the call may take long.
+    drop(line);
+    match input {
         Ok(input) => road.call(request(input), &Silent).await,
         Err(fault) => road.refuse(&request(Value::Null), &fault),
     }

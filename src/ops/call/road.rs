@@ -89,7 +89,8 @@ impl Road {
         let started = Instant::now();
         let manifest = &request.package.manifest;
         let tool = request.reference();
-        let row = self.row(&call_id, &request, &tool);
+        let given = text_of(&request.input);
+        let row = self.row(&call_id, &request, &given);
         let kept = Kept { live: events, logs: Mutex::default() };
         let admitted = self.admit(&mut request);
         let deadline = Instant::now() + request.timeout;
@@ -98,11 +99,14 @@ impl Road {
         let result = match admitted {
             Err(error) => Err(error),
             Ok(input) => {
+                let text = if request.tool.input.fills_defaults() { text_of(&input) } else { given };
+                // It may have 4 MiB, and the call may take long.
+                drop(input);
                 let turn = self.turns.take(&tool, request.tool.definition.safety.concurrency());
                 let turn = timeout_at(deadline.into(), turn).await;
                 self.recorder.begin(TraceOp::Begin(row.clone())).await;
                 match turn {
-                    Ok(_turn) => self.execute(&request, &call_id, (input, deadline), &kept, &mut stderr_tail).await,
+                    Ok(_turn) => self.execute(&request, &call_id, (text, deadline), &kept, &mut stderr_tail).await,
                     Err(_) => Err(self.failed(&ProcessError::turn_never_came(tool.to_string(), request.timeout))),
                 }
             }
@@ -156,7 +160,7 @@ impl Road {
         &self,
         request: &CallRequest<'_>,
         call_id: &str,
-        (input, deadline): (Value, Instant),
+        (input, deadline): (Box<RawValue>, Instant),
         kept: &Kept<'_>,
         stderr_tail: &mut String,
     ) -> Result<Box<RawValue>, CallError> {
@@ -246,27 +250,25 @@ impl Road {
             status: Status::Error,
         };
         let outcome = CallOutcome::refused(id::ordered(self.clock.now()), request.package, &request.tool.definition.name, error);
-        let row = self.row(&outcome.call_id, request, &outcome.tool);
+        let row = self.row(&outcome.call_id, request, &text_of(&request.input));
         self.recorder.end(TraceOp::Record(row, self.end(&outcome)));
         outcome
     }
 
-    fn row(&self, call_id: &str, request: &CallRequest<'_>, tool: &ToolRef) -> TraceStart {
+    fn row(&self, call_id: &str, request: &CallRequest<'_>, input: &RawValue) -> TraceStart {
+        let tool = request.reference();
         let (kind, source) = match request.caller {
             Caller::Terminal => (TraceKind::ToolPackage, InvocationSource::Platform),
             Caller::Test => (TraceKind::Test, InvocationSource::Test),
         };
         let manifest = &request.package.manifest;
-        let mut hash = Hashing(Sha256::new());
-        // A value is always JSON, and hashing it can't fail.
-        let _hashed = serde_json::to_writer(&mut hash, &request.input);
         TraceStart {
             package_id: Some(manifest.id.to_string()),
             tool_id: Some(tool.to_string()),
             tool_name: Some(tool.tool.to_string()),
             version: Some(manifest.version.to_string()),
             adapter: Some(manifest.runtime.adapter().to_owned()),
-            input_sha256: Some(data_encoding::HEXLOWER.encode(&hash.0.finalize())),
+            input_sha256: Some(data_encoding::HEXLOWER.encode(&Sha256::digest(input.get().as_bytes()))),
             ..TraceStart::new(call_id.to_owned(), kind, source, self.clock.now())
         }
     }
@@ -311,18 +313,9 @@ impl Road {
     }
 }
 
-/// Bytes that are hashed and not kept.
-struct Hashing(Sha256);
-
-impl std::io::Write for Hashing {
-    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
-        self.0.update(bytes);
-        Ok(bytes.len())
-    }
-
-    fn flush(&mut self) -> std::io::Result<()> {
-        Ok(())
-    }
+/// Returns a value as it is hashed and sent.
+fn text_of(value: &Value) -> Box<RawValue> {
+    serde_json::value::to_raw_value(value).expect("a value is JSON")
 }
 
 fn broken_input(problems: Vec<Problem>) -> CallError {

@@ -80,11 +80,11 @@ impl Bench {
         self
     }
 
-    pub(super) fn invocation(&self, input: Value) -> Invocation {
+    pub(super) fn invocation(&self, input: &Value) -> Invocation {
         Invocation {
             id: id::random(),
             tool: "work".parse().expect("a tool's name"),
-            input,
+            input: serde_json::value::to_raw_value(input).expect("JSON"),
             context: json!({}),
             deadline: Instant::now() + self.limit,
             timeout: self.limit,
@@ -96,7 +96,7 @@ impl Bench {
     }
 
     pub(super) async fn call_hearing(&self, input: Value, events: &dyn EventSink) -> Result<Answer, ProcessError> {
-        self.host.call(&self.launch, self.invocation(input), events, std::future::pending()).await
+        self.host.call(&self.launch, self.invocation(&input), events, std::future::pending()).await
     }
 
     pub(super) async fn result(&self, input: Value) -> Value {

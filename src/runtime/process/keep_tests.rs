@@ -72,7 +72,7 @@ async fn a_child_that_stays_silent_after_a_time_out_is_stopped_and_replaced() {
     let pid = bench.result(json!({})).await["pid"].clone();
     let started = Instant::now();
     let patient = async {
-        let mut invocation = bench.invocation(json!({"echo": "patient", "sleepMs": 60_000}));
+        let mut invocation = bench.invocation(&json!({"echo": "patient", "sleepMs": 60_000}));
         invocation.deadline = Instant::now() + Duration::from_secs(30);
         let events = crate::runtime::Silent;
         bench.host.call(&bench.launch, invocation, &events, std::future::pending()).await.map(|answer| answer.result)
@@ -180,7 +180,7 @@ async fn a_cancelled_call_leaves_the_child_as_it_is() {
     let pid = bench.result(json!({})).await["pid"].clone();
     let events = crate::runtime::Silent;
     let cancelled = tokio::time::sleep(Duration::from_millis(100));
-    let call = bench.host.call(&bench.launch, bench.invocation(json!({"hang": true})), &events, cancelled);
+    let call = bench.host.call(&bench.launch, bench.invocation(&json!({"hang": true})), &events, cancelled);
     let error = call.await.map(|answer| answer.result).expect_err("cancelled");
     assert_eq!(Failed::from(error).code, "spark::process::cancelled");
     assert_eq!(bench.result(json!({})).await["pid"], pid);

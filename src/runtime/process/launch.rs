@@ -68,8 +68,8 @@ pub(crate) struct Invocation {
     /// Unique among the calls of a process.
     pub(crate) id: String,
     pub(crate) tool: ToolName,
-    /// An object, defaults filled in.
-    pub(crate) input: Value,
+    /// An object, defaults filled in, as text: it is written into a frame and nothing else.
+    pub(crate) input: Box<RawValue>,
     /// An object (design §4, `invoke.context`).
     pub(crate) context: Value,
     /// Of the whole call, its wait for a process and for its turn included (hardening P-10).

@@ -418,7 +418,7 @@ async fn a_cancelled_call_ends_politely() {
     let started = Instant::now();
     let cancelled = tokio::time::sleep(Duration::from_millis(300));
     let events = crate::runtime::Silent;
-    let invocation = bench.invocation(json!({"hang": true}));
+    let invocation = bench.invocation(&json!({"hang": true}));
     let error = bench.host.call(&bench.launch, invocation, &events, cancelled).await.map(|answer| answer.result).expect_err("cancelled");
     let failed = Failed::from(error);
     assert_eq!((failed.code.as_str(), failed.details["exitCode"].as_i64()), ("spark::process::cancelled", Some(0)));

@@ -266,10 +266,11 @@ impl<'a> Victim<'a> {
     /// Opens a call; its id and its line.
     fn invoke(&mut self, input: &Value) -> Result<(String, Vec<u8>), String> {
         let invocation = id::random();
+        let input = serde_json::value::to_raw_value(input).map_err(|error| error.to_string())?;
         let call = Call {
             invocation: &invocation,
             tool: &self.sample.tool,
-            input,
+            input: &input,
             context: &json!({"correlationId": invocation, "deadlineMs": PATIENCE.as_secs() * 1_000, "locale": null, "caller": "test"}),
             deadline: Instant::now() + PATIENCE,
             granted: Arc::clone(&self.launch.granted_capabilities),

@@ -87,6 +87,11 @@ impl Schema {
         self.engine.get_or_init(build).as_ref()
     }
 
+    /// Says whether [`Schema::accept`] may add to a value.
+    pub(crate) fn fills_defaults(&self) -> bool {
+        self.fill.is_some()
+    }
+
     /// Returns `value` with the schema's defaults filled in, if it then conforms; else all its problems.
     pub(crate) fn accept(&self, mut value: Value) -> Result<Value, Vec<Problem>> {
         if let Some(plan) = &self.fill {
