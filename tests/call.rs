@@ -240,3 +240,29 @@ fn a_host_that_is_killed_takes_its_child_with_it() {
     host.wait().expect("ended");
     wait_until(false);
 }
+
+// H: P-7
+#[cfg(target_os = "linux")]
+#[test]
+fn the_next_command_of_any_kind_ends_what_a_killed_host_left() {
+    use std::io::{BufRead as _, BufReader, Write as _};
+    use std::process::Stdio;
+
+    let mut manifest = manifest(&["grandchild", "setsid"]);
+    manifest["runtime"]["lifecycle"] = json!("persistent");
+    let world = enabled(&manifest);
+    for words in [&["list"][..], &["trace", "list"], &["disable", "acme.fake"], &["validate", "fake"]] {
+        run(&world, &["enable", "acme.fake", "--yes"]);
+        let mut host = world.command(["call", WORK, "--each", "-"]).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().expect("started");
+        host.stdin.as_mut().expect("it is piped").write_all(b"{\"echo\": 1}\n").expect("it reads");
+        let mut line = String::new();
+        BufReader::new(host.stdout.take().expect("it is piped")).read_line(&mut line).expect("an outcome");
+        host.kill().expect("killed");
+        host.wait().expect("ended");
+        assert!(is_alive(&world), "the grandchild has a session of its own");
+        run(&world, words);
+        assert!(!is_alive(&world), "{words:?}");
+        let (_, answer) = run(&world, &["trace", "list", "--status", "running"]);
+        assert_eq!(answer["data"]["total"], 0, "{words:?}");
+    }
+}

@@ -5,6 +5,7 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
+use crate::fake;
 use crate::world::{World, files_below};
 
 const MANIFEST: &str = r#"{
@@ -232,4 +233,30 @@ fn a_changed_tree_is_neither_enabled_nor_started() {
     let (exit, refused) = run(&world, &["enable", "demo.hello", "--yes"]);
     assert_eq!((exit, code(&refused)), (4, "spark::package::changed"));
     assert!(!world.folder().join("canary").exists());
+}
+
+#[cfg(unix)]
+#[test]
+fn a_named_pipe_keeps_nobody_waiting() {
+    use nix::sys::stat::Mode;
+
+    let pipe = |path: &std::path::Path| nix::unistd::mkfifo(path, Mode::S_IRWXU).expect("a pipe");
+    let world = World::new().file("other/x", "").file("ignoring/spark-tool.json", "{}");
+    pipe(&world.folder().join("other/spark-tool.json"));
+    pipe(&world.folder().join("ignoring/.sparkignore"));
+    for words in [
+        &["validate", "other"][..],
+        &["validate", "--recursive", "."],
+        &["inspect", "other"],
+        &["inspect", "ignoring"],
+        &["install", "ignoring", "--yes"],
+        &["test", "other", "--yes"],
+    ] {
+        let (exit, answer) = fake::run(&world, words);
+        assert!(matches!(exit, 1 | 4), "{words:?}: {exit} {answer}");
+    }
+    let world = World::new();
+    fs::create_dir_all(world.home()).expect("a home");
+    pipe(&world.home().join("spark-tool.db"));
+    assert_eq!(fake::run(&world, &["list"]).0, 8);
 }

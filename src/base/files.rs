@@ -1,7 +1,7 @@
 //! Files written so that a crash leaves the old or the new, locks that the kernel releases, joins that can't escape.
 
 use std::fs::{self, File, OpenOptions};
-use std::io::{self, Write as _};
+use std::io::{self, Read as _, Write as _};
 use std::path::{Component, Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -28,6 +28,39 @@ fn write_synced(temporary: &Path, bytes: &[u8], replaced: &Path) -> io::Result<(
     }
     file.write_all(bytes)?;
     file.sync_all()
+}
+
+/// Makes a folder, and those it is in, for this user alone.
+pub(crate) fn make_private_folder(path: &Path) -> io::Result<()> {
+    let mut folder = fs::DirBuilder::new();
+    folder.recursive(true);
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut folder, 0o700);
+    folder.create(path)
+}
+
+/// Says that a disk takes nothing more, or nothing from us: full, read-only, or another user's.
+pub(crate) fn is_closed_to_writes(error: &io::Error) -> bool {
+    use io::ErrorKind::{PermissionDenied, QuotaExceeded, ReadOnlyFilesystem, StorageFull};
+    matches!(error.kind(), PermissionDenied | QuotaExceeded | ReadOnlyFilesystem | StorageFull)
+}
+
+/// Opens a file that somebody else made, to be read. What isn't a regular file is refused: a named pipe would make its
+/// reader wait for a writer that never comes.
+pub(crate) fn open_regular(path: &Path) -> io::Result<File> {
+    let mut options = OpenOptions::new();
+    options.read(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::custom_flags(&mut options, nix::fcntl::OFlag::O_NONBLOCK.bits());
+    let file = options.open(path)?;
+    if file.metadata()?.is_file() { Ok(file) } else { Err(io::Error::new(io::ErrorKind::InvalidInput, "it is not a regular file")) }
+}
+
+/// As [`open_regular`], and reads it whole.
+pub(crate) fn read_regular(path: &Path) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    open_regular(path)?.read_to_end(&mut bytes)?;
+    Ok(bytes)
 }
 
 /// Makes the names in `folder` durable. A system that can't sync a folder makes renames durable by itself.

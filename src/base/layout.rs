@@ -62,6 +62,11 @@ impl Layout {
         self.run().join("store.lock")
     }
 
+    /// The ledger of children: a page a host.
+    pub(crate) fn children(&self) -> PathBuf {
+        self.run().join("children")
+    }
+
     /// One lock file for each process that writes traces; whose lock is free is dead.
     pub(crate) fn hosts(&self) -> PathBuf {
         self.run().join("hosts")

@@ -11,6 +11,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use super::system::{self, Force, Seen};
+use crate::base::files::{is_closed_to_writes, make_private_folder};
 use crate::base::id;
 
 /// The variable that marks a child and all that it starts (design §4, zero orphans).
@@ -56,7 +57,12 @@ impl Ledger {
         let mut page = self.page();
         let page = match &mut *page {
             Some(page) => page,
-            empty => empty.insert(Page::open(&self.folder)?),
+            empty => match Page::open(&self.folder) {
+                Ok(opened) => empty.insert(opened),
+                // A call must not fail for it (hardening I-8, Q-4): the kernel ends our children with us all the same.
+                Err(error) if is_closed_to_writes(&error) => return Ok(format!("{}.0", id::random())),
+                Err(error) => return Err(error),
+            },
         };
         page.entered += 1;
         Ok(format!("{}.{}", page.host, page.entered))
@@ -65,7 +71,7 @@ impl Ledger {
     /// Notes a started child by pid and start time: it may clear its own environment.
     pub(super) fn record(&self, child: u32) -> io::Result<()> {
         match (&mut *self.page(), system::seen(child)) {
-            (Some(page), Some(seen)) => page.record(seen),
+            (Some(page), Some(seen)) => page.record(seen).or_else(|error| if is_closed_to_writes(&error) { Ok(()) } else { Err(error) }),
             _ => Ok(()),
         }
     }
@@ -109,7 +115,7 @@ impl Drop for Page {
 
 impl Page {
     fn open(folder: &Path) -> io::Result<Self> {
-        create_folder(folder)?;
+        make_private_folder(folder)?;
         loop {
             let host = id::random();
             let path = folder.join(format!("{host}{SUFFIX}"));
@@ -137,17 +143,6 @@ impl Page {
         }
         Ok(())
     }
-}
-
-#[cfg(unix)]
-fn create_folder(folder: &Path) -> io::Result<()> {
-    use std::os::unix::fs::DirBuilderExt as _;
-    fs::DirBuilder::new().recursive(true).mode(0o700).create(folder)
-}
-
-#[cfg(not(unix))]
-fn create_folder(folder: &Path) -> io::Result<()> {
-    fs::create_dir_all(folder)
 }
 
 /// The host that a page belongs to. Anything but our own kind of name would make a prefix that fits strangers.
@@ -207,6 +202,16 @@ fn end_all(prefix: &str, noted: &[Seen]) -> usize {
 
 #[cfg(test)]
 mod tests {
+    // H: I-8
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn a_child_is_started_where_no_page_can_be_written() {
+        // Not even root may make a folder there.
+        let ledger = super::Ledger::new("/sys/spark-tool/children".into());
+        assert!(ledger.enter().is_ok_and(|marker| marker.ends_with(".0")));
+        ledger.record(std::process::id()).expect("no page, no note");
+    }
+
     use super::*;
 
     #[test]

@@ -219,7 +219,10 @@ fn check(settings: &Settings, path: &Path, request: &ValidateRequest) -> Result<
     let file = if is_folder { joined(path, MANIFEST) } else { path.to_owned() };
     let shown = file.display().to_string();
     let place = settings.resolve(&file);
-    let bytes = match read_file(&place) {
+    // What is no manifest by its name may be a pipe that the shell made.
+    let is_manifest = file.file_name().is_some_and(|name| name == MANIFEST);
+    let opened = if is_manifest { files::open_regular(&place) } else { File::open(&place) };
+    let bytes = match opened.and_then(read_manifest) {
         Ok(bytes) => bytes,
         // The folder is there, and what it lacks is its author's to hear.
         Err(error) if is_folder && error.kind() == io::ErrorKind::NotFound => {
@@ -229,7 +232,7 @@ fn check(settings: &Settings, path: &Path, request: &ValidateRequest) -> Result<
     };
     let fixed = if request.fix { manifest::fix(&bytes) } else { None };
     // Another name may be a draft; what it names is checked once it is a package's manifest.
-    let package = if file.file_name().is_some_and(|name| name == MANIFEST) { place.parent() } else { None };
+    let package = if is_manifest { place.parent() } else { None };
     let package = package.map(|root| (root, settings.environment.get("PATH").unwrap_or_default()));
     let Some(fixed) = fixed else { return Ok(Ok(checked(shown, bytes, request, package))) };
     replace(&place, &bytes, &fixed.bytes).map_err(|source| ValidateError::Unwritable { path: shown.clone(), source })?;
@@ -239,7 +242,7 @@ fn check(settings: &Settings, path: &Path, request: &ValidateRequest) -> Result<
 /// Replaces a file that still holds what was read from it; a link keeps leading to it.
 fn replace(path: &Path, read: &[u8], bytes: &[u8]) -> io::Result<()> {
     let path = path.canonicalize()?;
-    if read_file(&path)? != read {
+    if files::open_regular(&path).and_then(read_manifest)? != read {
         return Err(io::Error::other("it was changed by another program meanwhile"));
     }
     files::write_atomically(&path, bytes)
@@ -259,9 +262,9 @@ fn no_manifest(path: String, message: &str) -> Checked {
 }
 
 /// Reads a manifest; one byte more than is allowed tells that it is too long.
-fn read_file(path: &Path) -> io::Result<Vec<u8>> {
+fn read_manifest(file: File) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
-    File::open(path)?.take(MANIFEST_BYTES + 1).read_to_end(&mut bytes)?;
+    file.take(MANIFEST_BYTES + 1).read_to_end(&mut bytes)?;
     Ok(bytes)
 }
 

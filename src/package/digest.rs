@@ -3,13 +3,13 @@
 //! SHA-256 over `tree-v1` NUL, then for each file in order of the bytes of its path: path, NUL, `x` or `-`, NUL, length
 //! in decimal, NUL, content. The `x` comes from the content alone, so it is the same on every system.
 
-use std::fs::File;
 use std::io::{self, Read};
 
 use sha2::{Digest as _, Sha256};
 
 use super::error::{PackageError, TreeFault, TreeFaultKind};
 use super::select::{SelectedFile, Selection};
+use crate::base::files;
 use crate::tool::Digest;
 
 /// Bytes read at a time: large enough that calls don't count, small enough for the cache.
@@ -130,7 +130,7 @@ pub(super) fn digest(
     let mut faults = Vec::new();
     for SelectedFile { path, source, size } in &selection.files {
         let mut unreadable = |error| faults.push(TreeFault { path: path.clone(), kind: TreeFaultKind::Unreadable(error) });
-        let mut file = match File::open(source) {
+        let mut file = match files::open_regular(source) {
             Ok(file) => file,
             Err(error) => {
                 unreadable(error);

@@ -1,6 +1,5 @@
 //! What of a folder does not belong to the package: what `.sparkignore` says, and a fixed list (design §4).
 
-use std::fs::File;
 use std::io::{self, Read as _};
 use std::path::Path;
 
@@ -8,6 +7,7 @@ use ignore::Match;
 use ignore::gitignore::{Gitignore, GitignoreBuilder};
 
 use super::error::{TreeFault, TreeFaultKind};
+use crate::base::files;
 
 pub(super) const IGNORE_FILE: &str = ".sparkignore";
 /// Never part of a package, wherever they are.
@@ -58,6 +58,6 @@ impl Ignored {
 
 fn text(path: &Path) -> io::Result<String> {
     let mut text = String::new();
-    let read = File::open(path)?.take(IGNORE_BYTES + 1).read_to_string(&mut text)?;
+    let read = files::open_regular(path)?.take(IGNORE_BYTES + 1).read_to_string(&mut text)?;
     if read as u64 > IGNORE_BYTES { Err(io::Error::new(io::ErrorKind::FileTooLarge, "it has more than 1 MiB")) } else { Ok(text) }
 }

@@ -9,6 +9,7 @@ use super::check_entry;
 use super::digest::{command_path, digest};
 use super::error::PackageError;
 use super::select::{Selection, select};
+use crate::base::files;
 use crate::base::limits::MANIFEST_BYTES;
 use crate::child::resolve;
 use crate::manifest::{self, Finding, Manifest, Runtime, Severity};
@@ -123,7 +124,7 @@ fn read_manifest(root: &Path, selection: &Selection) -> Result<Vec<u8>, PackageE
         let findings = manifest::read(&vec![b' '; size]).findings;
         return Err(PackageError::InvalidManifest { path, findings });
     }
-    fs::read(&file.source).map_err(|error| PackageError::io("read", &path, error))
+    files::read_regular(&file.source).map_err(|error| PackageError::io("read", &path, error))
 }
 
 #[cfg(test)]

@@ -156,7 +156,7 @@ fn copy(inspection: &Inspection, staged: &Path, watch: &mut Watch<'_>) -> Result
     let of = inspection.selection.files.len() as u64;
     for file in &inspection.selection.files {
         let target = staged.join(&file.path);
-        let mut source = File::open(&file.source).map_err(|error| PackageError::io("read", &file.source, error))?;
+        let mut source = files::open_regular(&file.source).map_err(|error| PackageError::io("read", &file.source, error))?;
         let mut content = Sha256::new();
         let mut copied = None;
         let fed = hash.feed(&file.path, file.size, command.as_deref() == Some(&file.path), &mut source, |chunk, is_program| {

@@ -3,7 +3,7 @@
 //!
 //! Nothing is left out and no link is followed: whatever is in the tree and was not installed is a change.
 
-use std::fs::{self, File};
+use std::fs;
 use std::io;
 use std::path::Path;
 
@@ -11,6 +11,7 @@ use sha2::{Digest as _, Sha256};
 
 use super::digest::{FeedError, TreeHash};
 use super::error::{Change, ChangeKind, PackageError};
+use crate::base::files;
 use crate::base::stamp::{Stamp, StampedFile};
 use crate::tool::Digest;
 
@@ -103,7 +104,7 @@ fn hash(tree: &Path, found: &[Found], command: Option<&str>) -> Result<Digest, P
     let mut hash = TreeHash::new();
     for Found { path, stamp, .. } in found {
         let place = tree.join(path);
-        let mut file = File::open(&place).map_err(|error| PackageError::io("read", &place, error))?;
+        let mut file = files::open_regular(&place).map_err(|error| PackageError::io("read", &place, error))?;
         hash.feed(path, stamp.size, command == Some(path), &mut file, |_, _| Ok(())).map_err(|error| match error {
             FeedError::Read(error) | FeedError::Pass(error) => PackageError::io("read", &place, error),
             FeedError::Changed => PackageError::ChangedMeanwhile { path: place.clone() },
@@ -122,7 +123,7 @@ fn name_edits(tree: &Path, recorded: &[StampedFile], found: &[Found], changes: &
         }
         let place = tree.join(&file.path);
         let mut hash = Sha256::new();
-        let mut content = File::open(&place).map_err(|error| PackageError::io("read", &place, error))?;
+        let mut content = files::open_regular(&place).map_err(|error| PackageError::io("read", &place, error))?;
         io::copy(&mut content, &mut HashWriter(&mut hash)).map_err(|error| PackageError::io("read", &place, error))?;
         if <[u8; 32]>::from(hash.finalize()) != file.sha256 {
             changes.retain(|change| change.path != file.path);

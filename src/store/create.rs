@@ -3,7 +3,7 @@
 //! A database is built beside its place and moved there whole, so that an empty or half-made file in its place is
 //! always damage (hardening Q-2).
 
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, OpenOptions};
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -32,7 +32,7 @@ const HEADER_BYTES: usize = 100;
 pub(super) fn look(layout: &Layout) -> Result<bool, StoreError> {
     let path = layout.database();
     let mut header = Vec::with_capacity(HEADER_BYTES);
-    match File::open(&path) {
+    match files::open_regular(&path) {
         Ok(file) => file.take(HEADER_BYTES as u64).read_to_end(&mut header).map_err(|error| StoreError::io("read", &path, error))?,
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
             // SQLite would write a log that belongs to a lost database into a new one.

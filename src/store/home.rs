@@ -1,10 +1,11 @@
 //! The home folder itself: ours, closed to others, made when something is first written into it.
 
-use std::fs::{self, DirBuilder, Metadata};
+use std::fs::{self, Metadata};
 use std::io;
 use std::path::Path;
 
 use super::StoreError;
+use crate::base::files;
 use crate::base::layout::Layout;
 
 /// Says whether there is a home, having refused one that is a link, another user's or no folder (design §5).
@@ -41,11 +42,7 @@ pub(super) fn prepare(layout: &Layout, exists: bool) -> Result<(), StoreError> {
 
 /// Makes a folder of mode 0700 and its parents; one that is there already is fine.
 pub(super) fn make_private_folder(path: &Path) -> Result<(), StoreError> {
-    let mut builder = DirBuilder::new();
-    builder.recursive(true);
-    #[cfg(unix)]
-    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-    builder.create(path).map_err(|error| StoreError::io("make the folder", path, error))
+    files::make_private_folder(path).map_err(|error| StoreError::io("make the folder", path, error))
 }
 
 #[cfg(unix)]

@@ -1,4 +1,4 @@
-//! Opening the road: the store, the processes that an earlier run may have left, the locale.
+//! Opening the road: the store, the processes, the locale.
 
 use std::ffi::OsString;
 use std::path::Path;
@@ -25,18 +25,12 @@ pub(crate) fn open_store(home: &Path) -> Result<Store, StoreError> {
     }
 }
 
-/// Opens the road, after closing what a run that was killed left open: its trace rows and its processes.
-pub(crate) fn open_road(settings: &Settings, mut store: Store) -> Road {
-    let ledger = Ledger::new(store.layout().run().join("children"));
-    // What can't be swept now is tried again by the next run; a call must not fail for it.
-    let _swept = ledger.sweep();
-    let recovered = if store.is_writable() { store.recover_traces(settings.clock.now()).map(|_| ()) } else { Ok(()) };
+/// Opens the road. What a run that was killed left open is closed already (`ops::tidy`).
+pub(crate) fn open_road(settings: &Settings, store: Store) -> Road {
+    let ledger = Ledger::new(store.layout().children());
     let environment = settings.environment.iter().map(|(name, value)| (name.to_owned(), value.to_owned()));
     let inherited = Inherited::from_environment(environment.collect::<Vec<(OsString, OsString)>>());
     let recorder = Recorder::new(store);
-    if let Err(error) = recovered {
-        recorder.keep_problem(error);
-    }
     Road {
         host: ProcessHost::new(Arc::new(ledger), inherited),
         recorder,

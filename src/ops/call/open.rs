@@ -10,6 +10,7 @@ use thiserror::Error;
 
 use super::prepare::{Prepared, PreparedTool};
 use crate::base::failure::{Class, Failing};
+use crate::base::files::{is_closed_to_writes, make_private_folder};
 use crate::base::text::{listed, nearest, visible};
 use crate::child::resolve as find_program;
 use crate::manifest::{Manifest, Runtime};
@@ -239,6 +240,11 @@ pub(crate) fn config_layers(installed: &Installed, tool: &ToolName) -> [Layer; 2
     [layer(&|target| matches!(target, Target::Package)), layer(&|target| matches!(target, Target::Tool(name) if name == tool))]
 }
 
+/// Makes the package's own writable folder.
 pub(crate) fn make_data_folder(path: &std::path::Path) -> Result<(), OpenError> {
-    std::fs::create_dir_all(path).map_err(|source| OpenError::NoDataFolder { path: path.to_owned(), source })
+    match make_private_folder(path) {
+        // Nothing can be kept there, and a tool that keeps nothing works (hardening I-8, Q-4).
+        Err(error) if is_closed_to_writes(&error) => Ok(()),
+        made => made.map_err(|source| OpenError::NoDataFolder { path: path.to_owned(), source }),
+    }
 }

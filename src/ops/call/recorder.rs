@@ -69,11 +69,6 @@ impl Recorder {
         self.0.flush();
     }
 
-    /// Keeps an error for the one warning.
-    pub(crate) fn keep_problem(&self, error: StoreError) {
-        locked(&self.0.problem).get_or_insert(error);
-    }
-
     /// Writes what waits, now.
     pub(crate) fn flush(&self) {
         self.0.flush();

@@ -7,6 +7,7 @@ use serde_json::Value;
 use thiserror::Error;
 
 use crate::base::failure::{Class, Failing};
+use crate::base::files;
 use crate::base::json::{Kind, Lines, Member, Node, Span, read_tree};
 use crate::base::limits::MANIFEST_BYTES;
 use crate::base::text;
@@ -157,7 +158,7 @@ fn read_file(path: &Path) -> Result<Vec<u8>, CaseError> {
         let error = std::io::Error::new(std::io::ErrorKind::FileTooLarge, format!("it has {size} bytes, the limit is {MANIFEST_BYTES}"));
         return Err(unreadable(error));
     }
-    std::fs::read(path).map_err(unreadable)
+    files::read_regular(path).map_err(unreadable)
 }
 
 fn from_examples(manifest: &Manifest) -> Vec<Case> {
