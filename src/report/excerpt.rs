@@ -15,6 +15,9 @@ use crate::base::text::visible_lines;
 const AROUND: usize = 60;
 /// Characters shown of the place itself and of the lines beside it.
 const LINE: usize = 120;
+/// Bytes looked at in each direction (ours: more than what is shown can have, so a cut in a character is never seen). A
+/// file of one line would be read once for each message otherwise.
+const WINDOW: usize = 4_096;
 
 /// A window of a file.
 #[derive(Debug)]
@@ -32,24 +35,21 @@ pub(super) struct Excerpt {
 impl Excerpt {
     pub(super) fn new(name: String, source: &[u8], span: Span, place: Place) -> Self {
         let start = span.start.min(source.len());
-        let line_start = source[..start].iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1);
-        let line_end = start + source[start..].iter().position(|byte| *byte == b'\n').unwrap_or(source.len() - start);
         // What goes on over several lines is marked on its first.
+        let (line_end, below_start) = forward(source, start);
         let end = span.end.clamp(start, line_end);
+        let (after_end, below_start) = if end == line_end { (line_end, below_start) } else { forward(source, end) };
+        let (line_start, above_end) = backward(source, start);
 
-        let above = (line_start > 0).then(|| {
-            let end = line_start - 1;
-            let start = source[..end].iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1);
-            head(&shown(&source[start..end]), LINE).into_owned()
+        let above = above_end.and_then(|end| {
+            let (start, before) = backward(source, end);
+            // A line whose start is far is none to be shown beside this one.
+            (start == 0 || before.is_some()).then(|| head(&shown(&source[start..end]), LINE).into_owned())
         });
-        let below = (line_end < source.len()).then(|| {
-            let start = line_end + 1;
-            let end = start + source[start..].iter().position(|byte| *byte == b'\n').unwrap_or(source.len() - start);
-            head(&shown(&source[start..end]), LINE).into_owned()
-        });
+        let below = below_start.map(|start| head(&shown(&source[start..forward(source, start).0]), LINE).into_owned());
         let before = tail(&shown(&source[line_start..start]), AROUND).into_owned();
         let marked = head(&shown(&source[start..end]), LINE).into_owned();
-        let after = head(&shown(&source[end..line_end]), AROUND).into_owned();
+        let after = head(&shown(&source[end..after_end]), AROUND).into_owned();
 
         let mut text = String::new();
         if let Some(above) = &above {
@@ -90,6 +90,25 @@ impl SourceCode for Excerpt {
         }
         let lines = self.text.lines().count();
         Ok(Box::new(MietteSpanContents::new_named(self.name.clone(), self.text.as_bytes(), whole, line, column, lines)))
+    }
+}
+
+/// Returns where the line at `at` ends, and where the next one starts; a line that goes on too long ends early, and has
+/// none after it.
+fn forward(source: &[u8], at: usize) -> (usize, Option<usize>) {
+    let near = &source[at..source.len().min(at + WINDOW)];
+    match near.iter().position(|byte| *byte == b'\n') {
+        Some(length) => (at + length, Some(at + length + 1)),
+        None => (at + near.len(), None),
+    }
+}
+
+/// Returns where the line at `at` starts, and where the one before it ends; of a line that is too long, a place in it.
+fn backward(source: &[u8], at: usize) -> (usize, Option<usize>) {
+    let from = at.saturating_sub(WINDOW);
+    match source[from..at].iter().rposition(|byte| *byte == b'\n') {
+        Some(found) => (from + found + 1, Some(from + found)),
+        None => (from, None),
     }
 }
 
@@ -143,5 +162,30 @@ mod tests {
         let source = format!("{}X{}", "a".repeat(1_000_000), "b".repeat(1_000_000));
         let text = format!("…{}X{}…", "a".repeat(AROUND), "b".repeat(AROUND));
         check(&source, "X", &text, "X");
+    }
+
+    #[test]
+    fn a_long_line_beside_the_place_is_cut_or_left_out() {
+        let long = "é".repeat(1_000_000);
+        let cut = format!("{}…", "é".repeat(LINE));
+        check(&format!("one\nX\n{long}"), "X", &format!("one\nX\n{cut}"), "X");
+        check(&format!("{long}\nX\ntwo"), "X", "X\ntwo", "X");
+        let (before, after) = ("é".repeat(AROUND), "é".repeat(AROUND));
+        check(&format!("one\n{long}X{long}\ntwo"), "X", &format!("…{before}X{after}…"), "X");
+        let all = format!("one\n{long}\ntwo");
+        check(&all, &long, &format!("one\n{cut}"), &cut);
+    }
+
+    #[test]
+    fn a_message_costs_the_same_in_a_file_of_one_line() {
+        let source = "a".repeat(3_000_000);
+        let begun = std::time::Instant::now();
+        for at in 0..1_000 {
+            let span = Span::new(at * 3_000, at * 3_000 + 1);
+            let place = Place { line: 1, column: span.start + 1, end_line: 1, end_column: span.end + 1 };
+            assert_eq!(Excerpt::new("a".into(), source.as_bytes(), span, place).marked().len(), 1);
+        }
+        // Reading all of it each time takes more than a minute.
+        assert!(begun.elapsed() < std::time::Duration::from_secs(20), "{:?}", begun.elapsed());
     }
 }
