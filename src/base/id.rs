@@ -8,6 +8,11 @@ pub(crate) fn random() -> String {
     uuid::Uuid::new_v4().to_string()
 }
 
+/// Says whether a text is spelt like an id of ours.
+pub(crate) fn is_id(text: &str) -> bool {
+    text.len() == 36 && uuid::Uuid::try_parse(text).is_ok()
+}
+
 /// Returns a new UUID (version 7), lower-case, 36 characters. Those made later sort later, so an index of them grows at
 /// its end alone.
 #[expect(clippy::disallowed_methods, reason = "the door to random ids")]
