@@ -15,6 +15,8 @@ pub(crate) const MASK: &str = "[REDACTED]";
 const ESCAPE_BYTES: usize = 6;
 /// How deep JSON in JSON in JSON is looked into.
 const LAYERS: usize = 3;
+/// `\\\\uXXXX`: the longest that one UTF-16 unit gets where each layer escapes only what it must.
+const SPELLING_BYTES: usize = ESCAPE_BYTES - 1 + (1 << (LAYERS - 1));
 
 /// A value that is shown to nobody. `Debug` and `Display` print `[REDACTED]`; there is no `Serialize`.
 #[derive(Clone, PartialEq, Eq)]
@@ -60,7 +62,7 @@ impl Redactor {
             let secret = secret.expose();
             if secret.chars().count() >= MASKED_SECRET_CHARS {
                 forms.extend(forms_of(secret));
-                longest_spelling = longest_spelling.max(secret.encode_utf16().count() * ESCAPE_BYTES);
+                longest_spelling = longest_spelling.max(secret.encode_utf16().count() * SPELLING_BYTES);
             }
         }
         forms.sort_unstable();

@@ -207,6 +207,21 @@ mod tests {
         }
     }
 
+    // H: K-2
+    #[test]
+    fn a_secret_spelt_as_json_in_json_is_never_half_shown_either() {
+        let redactor = redactor();
+        let spelt = SECRET.bytes().map(|byte| format!("\\\\\\\\u{byte:04x}")).collect::<Vec<_>>().concat();
+        for shift in 0..spelt.len() {
+            let fill = vec![b'.'; STDERR_KEPT + redactor.held_back() - shift];
+            let tail = tail_of(&[spelt.as_bytes(), &fill, &vec![b'.'; redactor.held_back()]], &redactor);
+            let text = tail.text(&redactor);
+            assert!(!text.contains("u00"), "{shift}: {}", &text[..40]);
+            let line = format!("{}{spelt}{}", ".".repeat(shift), ".".repeat(3_000));
+            assert!(!quoted(line.as_bytes(), &redactor).contains("u00"), "{shift}");
+        }
+    }
+
     #[test]
     fn what_was_written_before_a_call_is_not_the_calls() {
         let redactor = redactor();
