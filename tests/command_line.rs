@@ -173,3 +173,11 @@ fn a_signal_that_the_caller_ignores_stays_ignored() {
     let output = shell.env("SPARK_TOOL_HOME", world.home()).output().expect("it runs");
     assert_eq!(String::from_utf8_lossy(&output.stdout), "143\n");
 }
+
+#[test]
+fn what_an_author_needs_to_know_is_in_the_program() {
+    for (page, text) in [("cases", "maxBytes"), ("protocol", "initialize"), ("manifest", "inputSchema")] {
+        let answer = World::new().json(["help", page, "--json"]);
+        assert!(answer["data"]["text"].as_str().is_some_and(|page| page.contains(text)), "{page}");
+    }
+}

@@ -10,7 +10,7 @@ use super::exit::Outcome;
 use super::usage::UsageError;
 use crate::base::failure::Failure;
 
-/// Print the help of a command, or a page: exit-codes, environment, json, codes
+/// Print the help of a command, or a page: cases, codes, environment, exit-codes, json, manifest, protocol
 #[derive(Debug, Args)]
 pub(super) struct HelpArgs {
     /// A command, of several words if it has several, or a page
@@ -25,10 +25,13 @@ pub(super) struct HelpWire<'a> {
 
 /// Pages of `docs/` that belong to the program.
 const PAGES: &[(&str, &str)] = &[
-    ("exit-codes", include_str!("../../docs/exit-codes.md")),
-    ("environment", include_str!("../../docs/environment.md")),
-    ("json", include_str!("../../docs/json.md")),
+    ("cases", include_str!("../../docs/cases.md")),
     ("codes", include_str!("../../docs/codes.md")),
+    ("environment", include_str!("../../docs/environment.md")),
+    ("exit-codes", include_str!("../../docs/exit-codes.md")),
+    ("json", include_str!("../../docs/json.md")),
+    ("manifest", include_str!("../../docs/manifest.md")),
+    ("protocol", include_str!("../../docs/protocol.md")),
 ];
 
 pub(super) fn run(args: &HelpArgs, context: &Context) -> Result<Outcome, Failure> {
