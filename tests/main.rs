@@ -17,4 +17,5 @@ mod json;
 mod layers;
 mod templates;
 mod test;
+mod update;
 mod validate;

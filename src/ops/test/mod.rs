@@ -73,9 +73,9 @@ pub(crate) async fn run(
     let manifest = Arc::clone(&plan.package.manifest);
     road.recorder.remember(&consent_record("test", manifest.id.as_str(), &manifest, &consent, settings.clock.now()));
     let plan = Arc::new(plan);
-    let cases = run::run(&plan, &road, &consent, options, &watch()).await;
+    let mut cases = run::run(&plan, &road, &consent, options, &watch()).await;
     let untraced = road.close().await;
     settings.interrupt.check()?;
-    let updated = if options.update { update::update(&cases)? } else { Vec::new() };
+    let updated = if options.update { update::update(&mut cases)? } else { Vec::new() };
     Ok(TestReport { id: manifest.id.clone(), version: manifest.version.clone(), path: plan.path().to_owned(), cases, updated, untraced })
 }
