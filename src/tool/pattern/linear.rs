@@ -102,7 +102,7 @@ fn weight(node: &Node) -> u64 {
 
 /// Returns a pattern in the grammar of the `regex` and `fancy-regex` crates.
 pub(super) fn written(syntax: &Syntax, units: Units) -> String {
-    let mut writer = Writer { out: String::new(), units, has_references: has_references(&syntax.root) };
+    let mut writer = Writer { out: String::new(), units, has_references: has_references(&syntax.root), open: Vec::new() };
     writer.node(&syntax.root);
     writer.out
 }
@@ -116,11 +116,22 @@ fn has_references(node: &Node) -> bool {
     }
 }
 
+/// Says whether a node is written as nothing at all.
+fn is_empty(node: &Node) -> bool {
+    match node {
+        Node::Capture(_, inner) => is_empty(inner),
+        Node::Sequence(nodes) | Node::Choice(nodes) => nodes.iter().all(is_empty),
+        _ => false,
+    }
+}
+
 struct Writer {
     out: String,
     units: Units,
     /// Groups are numbered only where something refers to one.
     has_references: bool,
+    /// The groups around what is written now.
+    open: Vec<usize>,
 }
 
 const ANY: &str = r"[\x{0}-\x{10ffff}]";
@@ -140,7 +151,13 @@ impl Writer {
                 (Units::Whole, false) => "(?:(?<![0-9A-Za-z_])(?=[0-9A-Za-z_])|(?<=[0-9A-Za-z_])(?![0-9A-Za-z_]))",
                 (Units::Whole, true) => "(?:(?<![0-9A-Za-z_])(?![0-9A-Za-z_])|(?<=[0-9A-Za-z_])(?=[0-9A-Za-z_]))",
             }),
-            Node::Capture(_, inner) => self.group(if self.has_references { "(" } else { "(?:" }, inner),
+            Node::Capture(group, inner) => {
+                self.open.push(*group);
+                self.group(if self.has_references { "(" } else { "(?:" }, inner);
+                self.open.pop();
+            }
+            // In itself a group has taken no part yet. The engine refuses that.
+            Node::Reference(group) if self.open.contains(group) => self.out.push_str("(?:)"),
             Node::Look { behind, is_negated, inner } => self.group(
                 match (behind, is_negated) {
                     (false, false) => "(?=",
@@ -150,8 +167,9 @@ impl Writer {
                 },
                 inner,
             ),
-            // A group that has not taken part yet matches the empty text in ECMAScript, and nothing in the engine.
-            Node::Reference(group) => write!(self.out, "(?({group})\\{group})").expect("a String takes all text"),
+            // A group that has not taken part matches the empty text in ECMAScript, and nothing in the engine, which has no
+            // other way to say it.
+            Node::Reference(group) => write!(self.out, "(?:\\{group})").expect("a String takes all text"),
             Node::Sequence(nodes) => {
                 self.out.push_str("(?:");
                 for node in nodes {
@@ -174,6 +192,8 @@ impl Writer {
                 }
                 self.out.push_str(if *least == 0 { "|)" } else { ")" });
             }
+            // Once is as often as any; the engine refuses to repeat nothing.
+            Node::Repeat { inner, .. } if is_empty(inner) => self.group("(?:", inner),
             Node::Repeat { inner, least, most, is_lazy } => {
                 self.group("(?:", inner);
                 match (least, most) {
