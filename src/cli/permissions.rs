@@ -45,7 +45,7 @@ pub(super) struct RevokeArgs {
 
 #[derive(Debug, Args)]
 struct WhichArgs {
-    /// The package, as ID or ID@VERSION (default: the newest version)
+    /// The package, as ID or ID@VERSION (default: `grant` means the newest version, `deny` and `revoke` all of them)
     #[arg(value_name = "ID[@VERSION]")]
     package: String,
 

@@ -95,7 +95,9 @@ pub(crate) fn list(settings: &Settings, id: &PackageId, version: Option<&Version
 pub(crate) fn decide(settings: &Settings, ask: &dyn Ask, decision: Decision, request: DecisionRequest<'_>) -> Result<Reviewed, Failure> {
     let mut store = Store::open(settings.home()?, Access::Write)?;
     let id = request.id;
-    let (_, installed) = find(&store, id, request.version, lookup::Meant::Newest)?;
+    // What is given is for the next version; what is taken has to reach what runs.
+    let meant = if decision == Decision::Grant { lookup::Meant::Newest } else { lookup::Meant::Current };
+    let (package, installed) = find(&store, id, request.version, meant)?;
     let version = &installed.version;
     let permissions = store.permissions(id, version)?;
     let named = if request.all_declared { permissions.clone() } else { pick(&permissions, request, version)? };
@@ -116,7 +118,18 @@ pub(crate) fn decide(settings: &Settings, ask: &dyn Ask, decision: Decision, req
         store.record_consent(&consent_record("grant", id.as_str(), &manifest, &consent, settings.clock.now()))?;
     }
     let keys: Vec<(PermissionKind, String)> = open.iter().map(|permission| (permission.kind, permission.name.clone())).collect();
-    let reviewed = store.review(id, version, &keys, decision.state(), settings.clock.now())?;
+    let now = settings.clock.now();
+    let reviewed = store.review(id, version, &keys, decision.state(), now)?;
+    if decision != Decision::Grant && request.version.is_none() {
+        // Another version shall not bring back what was taken.
+        let named: Vec<(PermissionKind, String)> = named.iter().map(|permission| (permission.kind, permission.name.clone())).collect();
+        for other in package.versions.iter().filter(|other| *other != version) {
+            let declared = store.permissions(id, other)?;
+            let keys: Vec<_> =
+                named.iter().filter(|(kind, name)| declared.iter().any(|one| one.kind == *kind && one.name == *name)).cloned().collect();
+            store.review(id, other, &keys, decision.state(), now)?;
+        }
+    }
     Ok(Reviewed {
         id: id.clone(),
         version: version.clone(),
