@@ -40,8 +40,8 @@ struct ListArgs {
 /// Set variables, all or none
 #[derive(Debug, Args)]
 struct SetArgs {
-    /// The package
-    #[arg(value_name = "ID")]
+    /// The package, as ID or ID@VERSION (default: the enabled version, else the newest that declares the variables)
+    #[arg(value_name = "ID[@VERSION]")]
     package: String,
 
     /// NAME=VALUE, read by the variable's type, or NAME:=JSON
@@ -56,8 +56,8 @@ struct SetArgs {
 /// Unset variables
 #[derive(Debug, Args)]
 struct UnsetArgs {
-    /// The package
-    #[arg(value_name = "ID")]
+    /// The package, as ID or ID@VERSION (default: the enabled version, else the newest that declares the variables)
+    #[arg(value_name = "ID[@VERSION]")]
     package: String,
 
     /// The variables
@@ -77,12 +77,16 @@ pub(super) fn run(args: &EnvArgs, context: &Context) -> Result<Outcome, Failure>
             context.report.environment(&variables::list(settings, &id, version.as_ref(), args.tool.as_ref())?)?;
         }
         EnvCommand::Set(args) => {
-            let (id, _) = installed(&args.package)?;
-            context.report.changed_variables(&variables::set(settings, &id, args.tool.as_ref(), &args.assignments)?, "set")?;
+            let (id, version) = installed(&args.package)?;
+            context
+                .report
+                .changed_variables(&variables::set(settings, &id, version.as_ref(), args.tool.as_ref(), &args.assignments)?, "set")?;
         }
         EnvCommand::Unset(args) => {
-            let (id, _) = installed(&args.package)?;
-            context.report.changed_variables(&variables::unset(settings, &id, args.tool.as_ref(), &args.names)?, "unset")?;
+            let (id, version) = installed(&args.package)?;
+            context
+                .report
+                .changed_variables(&variables::unset(settings, &id, version.as_ref(), args.tool.as_ref(), &args.names)?, "unset")?;
         }
     }
     Ok(Outcome::Yes)

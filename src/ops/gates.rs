@@ -1,7 +1,7 @@
 //! The gates before a version can be enabled (lifecycle §4), all of them asked, in their order.
 
 use crate::manifest::{Manifest, Runtime};
-use crate::store::{ConfigEntry, Package, Setting};
+use crate::store::{ConfigEntry, Package, Setting, Target};
 use crate::tool::{Origin, Permission, PermissionState, Trust, Variable};
 
 /// One gate, open or closed, and what opens it.
@@ -119,27 +119,35 @@ impl Gated<'_> {
     fn environment(&self) -> Gate {
         let missing: Vec<&Variable> =
             self.manifest.environment.iter().filter(|variable| variable.required && !self.has_value(variable)).collect();
-        let Some(first) = missing.iter().find(|variable| !variable.secret) else {
-            let Some(secret) = missing.first() else {
-                return open(GateName::EnvironmentComplete, "every required variable has a value");
-            };
-            let names = joined(missing.iter().map(|variable| variable.name.to_string()));
-            let message = format!("no value for the secret `{}`, and this release keeps no secrets", secret.name);
-            return closed(GateName::EnvironmentComplete, Some(names), message, None);
-        };
+        if missing.is_empty() {
+            return open(GateName::EnvironmentComplete, "every required variable has a value");
+        }
+        let (secret, plain): (Vec<&&Variable>, Vec<&&Variable>) = missing.iter().partition(|variable| variable.secret);
+        let all =
+            |variables: &[&&Variable], end: &str| variables.iter().map(|variable| format!("{}{end}", variable.name)).collect::<Vec<_>>();
+        let mut reasons = Vec::new();
+        if !plain.is_empty() {
+            reasons.push(format!("no value for {}", all(&plain, "").join(", ")));
+        }
+        if !secret.is_empty() {
+            reasons.push(format!("no value for the secret {}, and this release keeps no secrets", all(&secret, "").join(", ")));
+        }
+        let command = (!plain.is_empty()).then(|| format!("spark-tool env set {} {}", self.manifest.id, all(&plain, "=…").join(" ")));
         let names = joined(missing.iter().map(|variable| variable.name.to_string()));
-        let command = format!("spark-tool env set {} {}=…", self.manifest.id, first.name);
-        closed(GateName::EnvironmentComplete, Some(names.clone()), format!("no value for {names}"), Some(command))
+        closed(GateName::EnvironmentComplete, Some(names), reasons.join("; "), command)
     }
 
-    /// Says whether some call could resolve the variable: a usable value in any scope, or a default.
+    /// Says whether a call of any tool resolves the variable: a usable value of the package, one of each tool, or a
+    /// default.
     fn has_value(&self, variable: &Variable) -> bool {
-        let configured = self.config.iter().filter(|entry| entry.name == variable.name && entry.origin == *self.origin);
-        variable.default.is_some()
-            || configured.into_iter().any(|entry| match &entry.setting {
-                Setting::Plain(value) => !variable.secret && variable.check(value).is_ok(),
-                Setting::Keystore(_) => variable.secret,
-            })
+        let configured = || self.config.iter().filter(|entry| entry.name == variable.name && entry.origin == *self.origin);
+        let is_usable = |setting: &Setting| match setting {
+            Setting::Plain(value) => !variable.secret && variable.check(value).is_ok(),
+            Setting::Keystore(_) => variable.secret,
+        };
+        let has = |target: &Target| configured().any(|entry| entry.target == *target && is_usable(&entry.setting));
+        let mut tools = self.manifest.tools.iter().map(|tool| Target::Tool(tool.name.clone()));
+        variable.default.is_some() || has(&Target::Package) || tools.all(|tool| has(&tool))
     }
 }
 

@@ -12,7 +12,7 @@ use super::{Settings, input};
 use crate::base::failure::{Class, Failing, Failure};
 use crate::base::text::visible;
 use crate::manifest::Manifest;
-use crate::store::{Access, ConfigEntry, Setting, Store, Target};
+use crate::store::{Access, ConfigEntry, InstalledVersion, Setting, Store, Target};
 use crate::tool::{Origin, PackageId, ToolName, Variable, VariableName, Version};
 
 /// One declared variable and what it has.
@@ -140,11 +140,36 @@ fn variable_status(variable: &Variable, origin: &Origin, config: &[ConfigEntry],
     }
 }
 
-/// Sets plain values, all or none.
-pub(crate) fn set(settings: &Settings, id: &PackageId, tool: Option<&ToolName>, assignments: &[String]) -> Result<Changed, Failure> {
-    let mut store = Store::open(settings.home()?, Access::Write)?;
-    let (_, installed) = find(&store, id, None, lookup::Meant::Current)?;
+/// Returns the version that is named. Without one, the enabled version or the newest, unless only another one declares
+/// all of `names`: what an update will need is set before the update.
+fn declaring(store: &Store, id: &PackageId, version: Option<&Version>, names: &[&str]) -> Result<(InstalledVersion, Manifest), Failure> {
+    let (package, installed) = find(store, id, version, lookup::Meant::Current)?;
     let manifest = manifest_of(&installed)?;
+    let declares = |manifest: &Manifest| names.iter().all(|name| values::find(&manifest.environment, name).is_ok());
+    if version.is_none() && !declares(&manifest) {
+        for other in package.versions.iter().filter(|other| **other != installed.version) {
+            let (_, installed) = find(store, id, Some(other), lookup::Meant::Current)?;
+            if let Ok(manifest) = manifest_of(&installed)
+                && declares(&manifest)
+            {
+                return Ok((installed, manifest));
+            }
+        }
+    }
+    Ok((installed, manifest))
+}
+
+/// Sets plain values, all or none.
+pub(crate) fn set(
+    settings: &Settings,
+    id: &PackageId,
+    version: Option<&Version>,
+    tool: Option<&ToolName>,
+    assignments: &[String],
+) -> Result<Changed, Failure> {
+    let mut store = Store::open(settings.home()?, Access::Write)?;
+    let names: Vec<&str> = assignments.iter().filter_map(|text| Some(text.split_once('=')?.0.trim_end_matches(':'))).collect();
+    let (installed, manifest) = declaring(&store, id, version, &names)?;
     let target = target(&manifest, tool)?;
     let mut given: Vec<(VariableName, Setting)> = Vec::new();
     for text in assignments {
@@ -158,11 +183,19 @@ pub(crate) fn set(settings: &Settings, id: &PackageId, tool: Option<&ToolName>, 
     Ok(Changed { id: id.clone(), names: given.into_iter().map(|(name, _)| name).collect(), target })
 }
 
-/// Unsets values; a name without one is no error.
-pub(crate) fn unset(settings: &Settings, id: &PackageId, tool: Option<&ToolName>, names: &[VariableName]) -> Result<Changed, Failure> {
+/// Unsets values; a declared name without one is no error.
+pub(crate) fn unset(
+    settings: &Settings,
+    id: &PackageId,
+    version: Option<&Version>,
+    tool: Option<&ToolName>,
+    names: &[VariableName],
+) -> Result<Changed, Failure> {
     let mut store = Store::open(settings.home()?, Access::Write)?;
-    let (_, installed) = find(&store, id, None, lookup::Meant::Current)?;
-    let manifest = manifest_of(&installed)?;
+    let (_, manifest) = declaring(&store, id, version, &names.iter().map(VariableName::as_str).collect::<Vec<_>>())?;
+    for name in names {
+        values::find(&manifest.environment, name.as_str())?;
+    }
     let target = target(&manifest, tool)?;
     let names = store.unset_config(id, &target, names)?;
     Ok(Changed { id: id.clone(), names, target })
