@@ -266,3 +266,66 @@ fn the_next_command_of_any_kind_ends_what_a_killed_host_left() {
         assert_eq!(answer["data"]["total"], 0, "{words:?}");
     }
 }
+
+#[test]
+fn people_read_why_a_tool_broke_and_errors_are_no_results() {
+    let world = enabled(&manifest(&["ok"]));
+    let call = |words: &[&str]| {
+        let output = world.output([&["call", WORK], words].concat());
+        (output.status.code(), String::from_utf8_lossy(&output.stdout).into_owned(), String::from_utf8_lossy(&output.stderr).into_owned())
+    };
+    let (exit, stdout, stderr) = call(&["error=NO_SUCH_CITY"]);
+    assert_eq!((exit, stdout.as_str()), (Some(1), ""), "{stderr}");
+    assert!(stderr.contains("NO_SUCH_CITY: as asked"), "{stderr}");
+    let world = enabled(&manifest(&["exit-call", "3"]));
+    let output = world.output(["call", WORK, "stderr=dying now"]);
+    let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!((output.status.code(), output.stdout.as_slice()), (Some(6), &b""[..]), "{stderr}");
+    assert!(stderr.contains("  stderr:\n    "), "{stderr}");
+}
+
+/// The manifest of `version`, with a plain required variable for each name.
+fn versioned(version: &str, names: &[&str]) -> Value {
+    let mut manifest = manifest(&["ok"]);
+    manifest["version"] = json!(version);
+    manifest["environment"] = names.iter().map(|name| json!({"name": name, "title": name, "type": "string", "required": true})).collect();
+    manifest["permissions"] = json!({"declaredOsEffects": ["network"]});
+    manifest
+}
+
+#[test]
+fn what_an_update_needs_is_set_before_it_with_the_command_that_is_named() {
+    let world = folder(&versioned("1.0.0", &[]));
+    for words in [&["install", "fake", "--yes"][..], &["grant", "acme.fake", "--all-declared", "--yes"], &["enable", "acme.fake", "--yes"]]
+    {
+        assert_eq!(run(&world, words).0, 0, "{words:?}");
+    }
+    let world = world.file("fake/spark-tool.json", versioned("1.1.0", &["REGION", "CITY"]).to_string());
+    assert_eq!(run(&world, &["install", "fake", "--yes"]).0, 0);
+    let (exit, answer) = run(&world, &["enable", "acme.fake", "--yes"]);
+    let gates = answer["error"]["details"]["gates"].as_array().expect("gates").iter();
+    let commands: Vec<&Value> = gates.map(|gate| &gate["command"]).filter(|command| !command.is_null()).collect();
+    assert_eq!((exit, commands), (3, vec![&json!("spark-tool env set acme.fake REGION=… CITY=…")]));
+    // For one tool of two it isn't complete.
+    assert_eq!(run(&world, &["env", "set", "acme.fake", "REGION=eu", "CITY=x", "--tool", "work"]).0, 0);
+    assert_eq!(run(&world, &["enable", "acme.fake", "--yes"]).0, 3);
+    assert_eq!(run(&world, &["env", "set", "acme.fake", "REGION=eu", "CITY=x"]).0, 0);
+    assert_eq!(code(&run(&world, &["env", "set", "acme.fake@9.9.9", "REGION=eu"]).1), "spark::package::no_such_version");
+    assert_eq!(run(&world, &["env", "unset", "acme.fake", "REGOIN"]).0, 4);
+    assert_eq!(run(&world, &["enable", "acme.fake", "--yes"]).0, 0);
+}
+
+#[test]
+fn what_is_taken_away_is_taken_from_what_runs_and_from_every_other_version() {
+    let world = folder(&versioned("1.0.0", &[]));
+    for words in [&["install", "fake", "--yes"][..], &["grant", "acme.fake", "--all-declared", "--yes"], &["enable", "acme.fake", "--yes"]]
+    {
+        assert_eq!(run(&world, words).0, 0, "{words:?}");
+    }
+    let world = world.file("fake/spark-tool.json", versioned("1.1.0", &[]).to_string());
+    assert_eq!(run(&world, &["install", "fake", "--yes"]).0, 0);
+    let (exit, answer) = run(&world, &["deny", "acme.fake", "network"]);
+    assert_eq!((exit, &answer["data"]["version"], &answer["data"]["disabled"]), (0, &json!("1.0.0"), &json!(true)));
+    let (_, answer) = run(&world, &["permissions", "acme.fake@1.1.0"]);
+    assert_eq!(answer["data"]["permissions"][0]["state"], "denied");
+}

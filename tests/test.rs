@@ -157,3 +157,12 @@ fn balance(xml: &str) -> Vec<&str> {
     }
     open
 }
+
+#[test]
+fn a_list_of_cases_misses_no_value() {
+    let mut manifest = manifest(&["ok"]);
+    manifest["environment"] = json!([{"name": "REGION", "title": "Region", "type": "string", "required": true}]);
+    let world = folder(&manifest).file("fake/tests/one.case.json", r#"{"tool": "work", "input": {}}"#);
+    assert_eq!(run(&world, &["test", "fake", "--list"]).0, 0);
+    assert_eq!(code(&run(&world, &["test", "fake", "--yes"]).1), "spark::env::missing");
+}

@@ -85,6 +85,7 @@ pub(super) fn run(args: &TestArgs, context: &Context) -> Result<Outcome, Failure
         timeout: args.timeout,
         variables: &args.variables,
         torture: args.torture,
+        lists: args.list,
     };
     let asked = match &args.tool {
         Some(tool) if request.input.is_empty() && context.ask.unable().is_none() => {

@@ -8,7 +8,8 @@ use serde::Serialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use super::{OutputError, Progress, Reporter};
+use super::failure::stderr_lines;
+use super::{Format, OutputError, Progress, Reporter};
 use crate::base::text::{visible, visible_lines};
 use crate::ops::call::{CallError, CallOutcome, EventSink, OpenTool, Planned};
 use crate::protocol::{LogLine, Progress as ToolProgress};
@@ -87,7 +88,17 @@ impl Reporter {
     /// Answers with one call.
     pub(crate) fn call(&self, outcome: &CallOutcome) -> Result<(), OutputError> {
         self.detail(&format!("call {} of {} {} took {} ms", outcome.call_id, outcome.tool, outcome.version, outcome.duration_ms));
-        self.answer(outcome.result.is_ok(), &wire(outcome), |_| human(outcome))
+        match (&outcome.result, self.format()) {
+            // stdout has results alone: what a script takes from there must never be an error.
+            (Err(error), Format::Human) => {
+                self.err(&(error_lines(error) + &stderr_lines(&outcome.stderr_tail)));
+                Ok(())
+            }
+            (result, _) => {
+                let human = |_| result.as_ref().map_or_else(|_| String::new(), |result| format!("{}\n", pretty(result)));
+                self.answer(result.is_ok(), &wire(outcome), human)
+            }
+        }
     }
 
     /// Answers with calls out of many, a line each.
@@ -124,13 +135,6 @@ fn wire(outcome: &CallOutcome) -> CallWire<'_> {
         result: outcome.result.as_ref().ok().map(Box::as_ref),
         error: outcome.result.as_ref().err().map(CallErrorWire::from),
         meta: MetaWire { duration_ms: outcome.duration_ms, bytes: outcome.bytes, truncated: false },
-    }
-}
-
-fn human(outcome: &CallOutcome) -> String {
-    match &outcome.result {
-        Ok(result) => format!("{}\n", pretty(result)),
-        Err(error) => error_lines(error),
     }
 }
 

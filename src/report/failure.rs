@@ -1,13 +1,18 @@
 //! A failure as a person reads it: miette's report, every text of it made visible first.
 
 use std::error::Error;
-use std::fmt;
+use std::fmt::{self, Write as _};
 
 use miette::{Diagnostic, GraphicalReportHandler, GraphicalTheme, ThemeCharacters, ThemeStyles};
+
+use serde_json::Value;
 
 use super::Look;
 use crate::base::failure::{Class, Failure};
 use crate::base::text::{visible, visible_lines};
+
+/// Lines of a tool's stderr that a report shows (ours: an exception with its traceback).
+const STDERR_LINES: usize = 20;
 
 /// Returns the report of `failure`, styled; the stream takes the styles off where they aren't wanted.
 pub(super) fn report(failure: &Failure, look: Look) -> String {
@@ -20,8 +25,36 @@ pub(super) fn report(failure: &Failure, look: Look) -> String {
         | Class::Conflict
         | Class::ToolBroke
         | Class::Machine
-        | Class::Bug => rendered(&Shown::from(failure), look),
+        | Class::Bug => rendered(&Shown::from(failure), look) + &told_by_the_tool(&failure.details()),
     }
+}
+
+/// What else is known of a tool that broke: the line that broke the protocol, what its result breaks, the end of its
+/// stderr.
+fn told_by_the_tool(details: &Value) -> String {
+    let mut text = String::new();
+    let problems = details["problems"].as_array().into_iter().flatten();
+    for problem in problems {
+        let [pointer, message] = ["pointer", "message"].map(|key| problem[key].as_str().unwrap_or_default());
+        let place = if pointer.is_empty() { "the value itself" } else { pointer };
+        writeln!(text, "  {}: {}", visible(place), visible(message)).expect("a String takes any text");
+    }
+    if let Some(line) = details["line"].as_str() {
+        writeln!(text, "  its line: {}", visible(line)).expect("a String takes any text");
+    }
+    let tail = details["stderrTail"].as_str().unwrap_or_default();
+    text + &stderr_lines(tail)
+}
+
+/// Returns the last lines of what a tool wrote to stderr, under a heading; nothing if there are none.
+pub(super) fn stderr_lines(tail: &str) -> String {
+    let tail = tail.trim_end();
+    if tail.is_empty() {
+        return String::new();
+    }
+    let start = tail.rmatch_indices('\n').nth(STDERR_LINES - 1).map_or(0, |(at, _)| at + 1);
+    let lines = visible_lines(&tail[start..]);
+    lines.lines().fold("  stderr:\n".to_owned(), |text, line| text + "    " + line + "\n")
 }
 
 /// Returns miette's rendering of any diagnostic, whose texts are visible already.

@@ -8,9 +8,10 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 
 use super::call::{CallErrorWire, LogWire, ProblemWire, error_lines, logs, pretty, problems, progress_words};
+use super::failure::stderr_lines;
 use super::junit::{Case as JunitCase, Suite, Verdict as JunitVerdict};
 use super::{OutputError, Reporter};
-use crate::base::text::{count, cut, visible, visible_lines};
+use crate::base::text::{count, cut, visible};
 use crate::ops::test::{Case, CaseReport, CaseSource, TestPlan, TestReport, Verdict, Watch};
 use crate::protocol::{LogLine, Progress as ToolProgress};
 
@@ -170,25 +171,22 @@ fn human(report: &TestReport) -> String {
         writeln!(text, "\u{1b}[{style}m{word:<8}\u{1b}[0m{} ({}, {} ms)", visible(&case.case.name), case.case.tool, case.duration_ms)
             .expect("a String takes any text");
         let shows_result = case.verdict == Verdict::Failed || (case.verdict == Verdict::Passed && case.case.source == CaseSource::Flags);
-        match (&case.error, &case.result) {
-            (Some(error), _) if case.verdict != Verdict::Passed => text.push_str(&indented(&error_lines(error))),
-            _ => {
-                for problem in &case.problems {
-                    let place = match case.verdict {
-                        Verdict::Skipped => "not run",
-                        _ if problem.pointer.is_empty() => "the result",
-                        _ => &problem.pointer,
-                    };
-                    writeln!(text, "  {}: {}", visible(place), visible(&problem.message)).expect("a String takes any text");
-                }
-            }
+        for problem in &case.problems {
+            let place = match case.verdict {
+                Verdict::Skipped => "not run",
+                _ if problem.pointer.is_empty() => "the result",
+                _ => &problem.pointer,
+            };
+            writeln!(text, "  {}: {}", visible(place), visible(&problem.message)).expect("a String takes any text");
+        }
+        if let Some(error) = case.error.as_ref().filter(|_| case.verdict != Verdict::Passed) {
+            text.push_str(&indented(&error_lines(error)));
         }
         if let Some(result) = case.result.as_deref().filter(|_| shows_result) {
             text.push_str(&indented(&format!("{}\n", cut(&pretty(result), 4_000))));
         }
-        if !matches!(case.verdict, Verdict::Passed | Verdict::Skipped) && !case.stderr_tail.is_empty() {
-            text.push_str("  stderr:\n");
-            text.push_str(&indented(&indented(&format!("{}\n", visible_lines(last_lines(case.stderr_tail.trim_end(), 20))))));
+        if !matches!(case.verdict, Verdict::Passed | Verdict::Skipped) {
+            text.push_str(&stderr_lines(&case.stderr_tail));
         }
     }
     let summary = summary(&report.cases);
@@ -198,11 +196,6 @@ fn human(report: &TestReport) -> String {
     writeln!(text, "{} {}: {} of {}", report.id, report.version, parts.join(", "), count(report.cases.len() as u64, "case"))
         .expect("a String takes any text");
     text
-}
-
-fn last_lines(text: &str, number: usize) -> &str {
-    let start = text.rmatch_indices('\n').nth(number - 1).map_or(0, |(at, _)| at + 1);
-    &text[start..]
 }
 
 fn lines(lines: impl Iterator<Item = String>) -> String {

@@ -18,7 +18,7 @@ use crate::base::limits::CALL_WAIT;
 use crate::base::text::{count, visible};
 use crate::ops::call::{Gate, Installed, Prepared, PreparedTool, config_layers, find_tool, launch_of, make_data_folder, open_package};
 use crate::ops::screen::{Powers, names, row, tool_line};
-use crate::ops::values::{self, Layer};
+use crate::ops::values::{self, Layer, Resolved};
 use crate::ops::{InputArgs, Question, Settings, Target, assemble};
 use crate::runtime::process::{Launch, Scenario};
 use crate::store::Store;
@@ -38,6 +38,8 @@ pub(crate) struct TestRequest<'a> {
     pub(crate) variables: &'a [String],
     /// Put the process through every [`Scenario`] with the first case that can serve, instead of running the cases.
     pub(crate) torture: bool,
+    /// Only lists what would run: no value is missed.
+    pub(crate) lists: bool,
 }
 
 /// A run that could start now.
@@ -94,7 +96,8 @@ pub(crate) fn plan(settings: &Settings, store: &Store, request: &TestRequest<'_>
         settings.environment.get(name).and_then(|value| value.to_str()).map(str::to_owned)
     })?;
     make_data_folder(&opened.package.data_directory)?;
-    let mut planned = cases.into_iter().map(|case| plan_case(&opened, case, &caller)).collect::<Result<Vec<_>, Failure>>()?;
+    let mut planned =
+        cases.into_iter().map(|case| plan_case(&opened, case, &caller, request.lists)).collect::<Result<Vec<_>, Failure>>()?;
     if request.torture {
         planned = torture::scenarios(&planned)?;
     }
@@ -165,7 +168,7 @@ fn cases(opened: &Opened, request: &TestRequest<'_>) -> Result<Vec<Case>, Failur
     Ok(picked)
 }
 
-fn plan_case(opened: &Opened, case: Case, caller: &Layer) -> Result<PlannedCase, Failure> {
+fn plan_case(opened: &Opened, case: Case, caller: &Layer, lists: bool) -> Result<PlannedCase, Failure> {
     let manifest = &opened.package.manifest;
     let tool = find_tool(&opened.package, &case.tool)?;
     values::from_case(&manifest.environment, &case.environment, "a case file")?;
@@ -173,7 +176,12 @@ fn plan_case(opened: &Opened, case: Case, caller: &Layer) -> Result<PlannedCase,
     let layers = [&installed[0], &installed[1], caller, &case.environment];
     let resolved = values::resolve(&manifest.environment, &layers, |missing| {
         format!("hand it over from your environment with `-e {}`", missing.first().map_or("NAME", VariableName::as_str))
-    })?;
+    });
+    let resolved = match resolved {
+        // Nothing is started, so nothing is missed.
+        Err(_) if lists => Resolved::default(),
+        resolved => resolved?,
+    };
     let launch = launch_of(&opened.package, &resolved)?;
     Ok(PlannedCase { case, tool, launch })
 }
