@@ -166,3 +166,36 @@ fn a_list_of_cases_misses_no_value() {
     assert_eq!(run(&world, &["test", "fake", "--list"]).0, 0);
     assert_eq!(code(&run(&world, &["test", "fake", "--yes"]).1), "spark::env::missing");
 }
+
+#[cfg(unix)]
+#[test]
+fn watch_runs_again_at_every_change_and_asks_only_about_something_new() {
+    use std::io::{BufRead as _, BufReader};
+    use std::process::Stdio;
+
+    let case = |expected: u32| format!(r#"{{"tool": "work", "input": {{"echo": 1}}, "expect": {{"includes": {{"echo": {expected}}}}}}}"#);
+    let world = folder(&manifest(&["ok"])).file("fake/tests/one.case.json", case(1));
+    let mut child = world.command(["test", "fake", "--watch", "--yes", "--json"]).stdout(Stdio::piped()).spawn().expect("it runs");
+    let mut lines = BufReader::new(child.stdout.take().expect("piped")).lines();
+    let mut next = || -> Value { serde_json::from_str(&lines.next().expect("a line").expect("text")).expect("JSON") };
+    assert_eq!(next()["data"]["summary"]["passed"], 1);
+    let world = world.file("fake/tests/one.case.json", case(2));
+    assert_eq!(next()["data"]["summary"]["failed"], 1);
+    let world = world.file("fake/spark-tool.json", "{");
+    assert_eq!(next()["ok"], false);
+    let _world = world.file("fake/spark-tool.json", manifest(&["ok"]).to_string());
+    assert_eq!(next()["data"]["summary"]["failed"], 1);
+    let pid = nix::unistd::Pid::from_raw(i32::try_from(child.id()).expect("a pid"));
+    nix::sys::signal::kill(pid, nix::sys::signal::Signal::SIGINT).expect("sent");
+    assert_eq!(next()["error"]["code"], "spark::interrupted");
+    assert_eq!(child.wait().expect("it ends").code(), Some(130));
+}
+
+#[test]
+fn what_cannot_be_watched_is_refused_with_its_reason() {
+    let world = folder(&manifest(&["ok"])).file("fake/tests/one.case.json", r#"{"tool": "work", "input": {}}"#);
+    for words in [&["test", "fake", "--watch", "--update"][..], &["test", "acme.fake", "--watch"], &["test", "fake", "--watch", "--list"]] {
+        assert_eq!(run(&world, words).0, 2, "{words:?}");
+    }
+    assert_eq!(code(&run(&world, &["test", "fake", "--watch"]).1), "spark::consent::required");
+}

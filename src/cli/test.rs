@@ -9,10 +9,12 @@ use super::context::Context;
 use super::duration::parse_duration;
 use super::entry;
 use super::exit::Outcome;
-use crate::base::failure::Failure;
+use super::usage::UsageError;
+use crate::base::failure::{Class, Failure};
 use crate::ops::test::{self, RunOptions, TestRequest, Verdict, Watch};
-use crate::ops::{Ask as _, InputArgs, folder_or_installed, form};
-use crate::report::WatchCases;
+use crate::ops::watch::Watch as Changes;
+use crate::ops::{Ask, AskOnce, InputArgs, Target, folder_or_installed, form};
+use crate::report::{Format, WatchCases};
 use crate::tool::ToolName;
 
 /// Run a package's tools and compare what they give
@@ -72,13 +74,63 @@ pub(super) struct TestArgs {
     /// keys, an input of 1 MiB, a closed stdin. The tool is called several times.
     #[arg(long, conflicts_with = "update")]
     torture: bool,
+
+    /// Run again after every change of the folder, until Ctrl-C
+    ///
+    /// It asks again only when what would run has changed.
+    #[arg(long, conflicts_with_all = ["list", "update", "torture"])]
+    watch: bool,
 }
 
 pub(super) fn run(args: &TestArgs, context: &Context) -> Result<Outcome, Failure> {
+    let target = folder_or_installed(&args.target, &context.settings.folder)?;
+    if args.watch { watch(args, &target, context) } else { once(args, &target, &context.ask, &mut None, context) }
+}
+
+/// Runs the cases now and after every change of the folder, until it is interrupted.
+fn watch(args: &TestArgs, target: &Target, context: &Context) -> Result<Outcome, Failure> {
+    if !matches!(context.report.format(), Format::Human | Format::Json) {
+        return Err(UsageError::new("--watch writes text or JSON alone", "leave out --watch or --format").into());
+    }
+    if args.input.as_deref() == Some("-") {
+        return Err(UsageError::new("stdin can be read only once", "--watch takes an input from a file: --input @FILE").into());
+    }
+    let Target::Folder(folder) = target else {
+        return Err(UsageError::new("an installed package never changes", "--watch takes a package folder").into());
+    };
+    let changes = Changes::on(std::slice::from_ref(folder))?;
+    let ask = AskOnce::new(&context.ask);
+    let mut typed = None;
+    context.report.begin_stream();
+    while !context.report.is_closed() {
+        match once(args, target, &ask, &mut typed, context) {
+            Ok(_) => {}
+            Err(failure) if ends_the_watch(&failure) => return Err(failure),
+            // A file may be half written: the next change may bring the rest.
+            Err(failure) => context.report.failure(&failure)?,
+        }
+        context.report.hint("tested; waiting for changes, Ctrl-C ends");
+        changes.wait(&context.settings.interrupt)?;
+    }
+    Ok(Outcome::Yes)
+}
+
+/// No change of a file brings the consent that is missing, or undoes a signal.
+fn ends_the_watch(failure: &Failure) -> bool {
+    matches!(failure.class(), Class::Interrupted(_) | Class::Usage) || failure.code().starts_with("spark::consent::")
+}
+
+/// Runs the cases once. `typed` is the input that a person typed, if it was asked for before.
+fn once(
+    args: &TestArgs,
+    target: &Target,
+    ask: &(impl Ask + Sync),
+    typed: &mut Option<String>,
+    context: &Context,
+) -> Result<Outcome, Failure> {
     let settings = &context.settings;
-    let target = folder_or_installed(&args.target, &settings.folder)?;
     let mut request = TestRequest {
-        target: &target,
+        target,
         tool: args.tool.as_ref(),
         input: InputArgs { whole: args.input.as_deref(), arguments: &args.arguments },
         pattern: args.case.as_deref(),
@@ -87,13 +139,14 @@ pub(super) fn run(args: &TestArgs, context: &Context) -> Result<Outcome, Failure
         torture: args.torture,
         lists: args.list,
     };
-    let asked = match &args.tool {
-        Some(tool) if request.input.is_empty() && context.ask.unable().is_none() => {
-            Some(form::fill(&context.ask, &test::input_schema(settings, &request, tool)?)?)
-        }
-        _ => None,
-    };
-    request.input.whole = asked.as_deref().or(request.input.whole);
+    if let Some(tool) = &args.tool
+        && typed.is_none()
+        && request.input.is_empty()
+        && ask.unable().is_none()
+    {
+        *typed = Some(form::fill(ask, &test::input_schema(settings, &request, tool)?)?);
+    }
+    request.input.whole = typed.as_deref().or(request.input.whole);
     let plan = test::plan(settings, &request)?;
     if args.list {
         context.report.listed_cases(&plan)?;
@@ -102,7 +155,7 @@ pub(super) fn run(args: &TestArgs, context: &Context) -> Result<Outcome, Failure
     let number = plan.cases.len();
     let options = RunOptions { jobs: usize::from(args.jobs), fail_fast: args.fail_fast, update: args.update };
     let watch = || -> Arc<dyn Watch> { Arc::new(WatchCases::new(&context.report, number)) };
-    let mut report = entry::block_on(test::run(settings, &context.ask, plan, options, watch))??;
+    let mut report = entry::block_on(test::run(settings, ask, plan, options, watch))??;
     context.warn_untraced(report.untraced.take());
     for path in &report.updated {
         context.report.hint(&format!("updated {}", path.display()));

@@ -1,6 +1,7 @@
 //! Asking a person: one decision with several faces (design §3). The terminal's face is `report::prompt`.
 
 use std::fmt;
+use std::sync::{Mutex, PoisonError};
 
 use miette::Diagnostic;
 use sha2::{Digest as _, Sha256};
@@ -82,6 +83,43 @@ pub(crate) trait Ask {
     fn choose(&self, label: &str, choices: &[Choice]) -> Result<usize, AskError>;
 
     fn text(&self, field: &Field<'_>) -> Result<String, AskError>;
+}
+
+/// Asks again only when something else is shown than last time: for a command that does the same over and over.
+pub(crate) struct AskOnce<'a, A> {
+    ask: &'a A,
+    given: Mutex<Option<Consent>>,
+}
+
+impl<'a, A: Ask> AskOnce<'a, A> {
+    pub(crate) fn new(ask: &'a A) -> Self {
+        Self { ask, given: Mutex::default() }
+    }
+}
+
+impl<A: Ask> Ask for AskOnce<'_, A> {
+    fn confirm(&self, question: &Question) -> Result<Consent, AskError> {
+        let mut given = self.given.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(consent) = given.as_ref()
+            && *consent == Consent::to(question, consent.how())
+        {
+            return Ok(consent.clone());
+        }
+        let consent = self.ask.confirm(question)?;
+        Ok(given.insert(consent).clone())
+    }
+
+    fn unable(&self) -> Option<NoAsking> {
+        self.ask.unable()
+    }
+
+    fn choose(&self, label: &str, choices: &[Choice]) -> Result<usize, AskError> {
+        self.ask.choose(label, choices)
+    }
+
+    fn text(&self, field: &Field<'_>) -> Result<String, AskError> {
+        self.ask.text(field)
+    }
 }
 
 /// Why there is nobody to ask.

@@ -33,7 +33,7 @@ pub(crate) mod sample;
 pub(crate) mod validate;
 pub(crate) mod watch;
 
-pub(crate) use ask::{Ask, AskError, Choice, Consent, Field, How, NoAsking, Question};
+pub(crate) use ask::{Ask, AskError, AskOnce, Choice, Consent, Field, How, NoAsking, Question};
 pub(crate) use input::{InputArgs, assemble};
 pub(crate) use interrupt::{Interrupt, Interrupted};
 pub(crate) use settings::{Environment, Home, Settings, SettingsError};
