@@ -1,6 +1,7 @@
 //! Is the tree of an installed version what was installed? Asked before it is enabled and before its program is
 //! started (design §4, digest).
 
+use super::lookup::{self, LookupError};
 use crate::base::stamp::StampedFile;
 use crate::manifest::{Manifest, Runtime};
 use crate::package::{Change, PackageError, command_path, verify_full, verify_quick};
@@ -15,7 +16,21 @@ pub(crate) enum Care {
 }
 
 /// Refuses a tree that was changed. Returns how its files look now if that is another way than recorded.
-pub(crate) fn check_tree<E: From<StoreError> + From<PackageError>>(
+pub(crate) fn check_tree<E: From<StoreError> + From<PackageError> + From<LookupError>>(
+    store: &Store,
+    installed: &InstalledVersion,
+    manifest: &Manifest,
+    care: Care,
+) -> Result<Option<Vec<StampedFile>>, E> {
+    let checked = check_files(store, installed, manifest, care);
+    // Taken away by another command meanwhile, it was changed by nobody.
+    if checked.is_err() && !store.has_version(installed.package.as_str(), installed.version.as_str())? {
+        lookup::find(store, &installed.package, Some(&installed.version), lookup::Meant::Current)?;
+    }
+    checked
+}
+
+fn check_files<E: From<StoreError> + From<PackageError>>(
     store: &Store,
     installed: &InstalledVersion,
     manifest: &Manifest,

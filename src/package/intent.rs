@@ -115,6 +115,11 @@ impl Work {
         self.folder.join("data")
     }
 
+    /// Takes away what a call that still ran has made in a place since something was moved out of it; that comes back.
+    pub(super) fn make_way(&self, place: &Path) -> Result<(), PackageError> {
+        if place.exists() { move_tree(place, &self.folder.join("remade")) } else { Ok(()) }
+    }
+
     pub(super) fn end(self) -> Result<(), PackageError> {
         files::remove_tree(&self.folder).map_err(|error| PackageError::io("remove", &self.folder, error))
     }
@@ -122,11 +127,7 @@ impl Work {
 
 /// Makes a folder of mode 0700 and its parents.
 pub(super) fn private_folder(path: &Path) -> Result<(), PackageError> {
-    let mut builder = fs::DirBuilder::new();
-    builder.recursive(true);
-    #[cfg(unix)]
-    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-    builder.create(path).map_err(|error| PackageError::write(path, 0, error))
+    files::make_private_folder(path).map_err(|error| PackageError::write(path, 0, error))
 }
 
 fn write_private(path: &Path, bytes: &[u8]) -> io::Result<()> {

@@ -281,6 +281,7 @@ impl Withdrawn {
     /// Puts the trees back.
     pub(crate) fn undo(self) -> Result<(), PackageError> {
         for Moved { from, to, permissions } in self.moved {
+            self.work.make_way(&from)?;
             fs::rename(&to, &from).map_err(|error| PackageError::io("move", &to, error))?;
             fs::set_permissions(&from, permissions).map_err(|error| PackageError::io("set the mode of", &from, error))?;
         }
