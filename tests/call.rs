@@ -305,7 +305,7 @@ fn what_an_update_needs_is_set_before_it_with_the_command_that_is_named() {
     let (exit, answer) = run(&world, &["enable", "acme.fake", "--yes"]);
     let gates = answer["error"]["details"]["gates"].as_array().expect("gates").iter();
     let commands: Vec<&Value> = gates.map(|gate| &gate["command"]).filter(|command| !command.is_null()).collect();
-    assert_eq!((exit, commands), (3, vec![&json!("spark-tool env set acme.fake REGION=… CITY=…")]));
+    assert_eq!((exit, commands), (3, vec![&json!("spark-tool env set acme.fake@1.1.0 REGION=… CITY=…")]));
     // For one tool of two it isn't complete.
     assert_eq!(run(&world, &["env", "set", "acme.fake", "REGION=eu", "CITY=x", "--tool", "work"]).0, 0);
     assert_eq!(run(&world, &["enable", "acme.fake", "--yes"]).0, 3);
@@ -328,4 +328,12 @@ fn what_is_taken_away_is_taken_from_what_runs_and_from_every_other_version() {
     assert_eq!((exit, &answer["data"]["version"], &answer["data"]["disabled"]), (0, &json!("1.0.0"), &json!(true)));
     let (_, answer) = run(&world, &["permissions", "acme.fake@1.1.0"]);
     assert_eq!(answer["data"]["permissions"][0]["state"], "denied");
+    // What only another version asks for can be taken from it, too.
+    let mut newest = versioned("1.2.0", &[]);
+    newest["permissions"] = json!({"declaredOsEffects": ["filesystem.read"]});
+    let world = world.file("fake/spark-tool.json", newest.to_string());
+    assert_eq!(run(&world, &["install", "fake", "--yes"]).0, 0);
+    let (exit, answer) = run(&world, &["deny", "acme.fake", "filesystem.read"]);
+    assert_eq!((exit, &answer["data"]["version"], &answer["data"]["changed"]), (0, &json!("1.2.0"), &json!(["filesystem.read"])));
+    assert_eq!(run(&world, &["deny", "acme.fake", "no.such"]).0, 4);
 }

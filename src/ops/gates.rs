@@ -112,7 +112,7 @@ impl Gated<'_> {
             return open(GateName::PermissionsGranted, "every required permission is granted");
         }
         let names = joined(missing.iter().map(|permission| permission.name.clone()));
-        let command = format!("spark-tool grant {} {}", self.manifest.id, names.replace(", ", " "));
+        let command = format!("spark-tool grant {} {}", self.named(), names.replace(", ", " "));
         closed(GateName::PermissionsGranted, Some(names.clone()), format!("not granted: {names}"), Some(command))
     }
 
@@ -132,9 +132,15 @@ impl Gated<'_> {
         if !secret.is_empty() {
             reasons.push(format!("no value for the secret {}, and this release keeps no secrets", all(&secret, "").join(", ")));
         }
-        let command = (!plain.is_empty()).then(|| format!("spark-tool env set {} {}", self.manifest.id, all(&plain, "=…").join(" ")));
+        let command = (!plain.is_empty()).then(|| format!("spark-tool env set {} {}", self.named(), all(&plain, "=…").join(" ")));
         let names = joined(missing.iter().map(|variable| variable.name.to_string()));
         closed(GateName::EnvironmentComplete, Some(names), reasons.join("; "), command)
+    }
+
+    /// Returns the version as a command has to name it so that no other is meant.
+    fn named(&self) -> String {
+        let Manifest { id, version, .. } = self.manifest;
+        if self.package.versions.len() > 1 { format!("{id}@{version}") } else { id.to_string() }
     }
 
     /// Says whether a call of any tool resolves the variable: a usable value of the package, one of each tool, or a

@@ -97,10 +97,23 @@ pub(crate) fn decide(settings: &Settings, ask: &dyn Ask, decision: Decision, req
     let id = request.id;
     // What is given is for the next version; what is taken has to reach what runs.
     let meant = if decision == Decision::Grant { lookup::Meant::Newest } else { lookup::Meant::Current };
-    let (package, installed) = find(&store, id, request.version, meant)?;
+    let (package, mut installed) = find(&store, id, request.version, meant)?;
+    let permissions = store.permissions(id, &installed.version)?;
+    let mut picked = if request.all_declared { Ok(permissions.clone()) } else { pick(&permissions, request, &installed.version) };
+    let reaches_all = decision != Decision::Grant && request.version.is_none();
+    if reaches_all && picked.is_err() {
+        // Only another version may ask for it.
+        for other in &package.versions {
+            let declared = store.permissions(id, other)?;
+            if let Ok(found) = pick(&declared, request, other) {
+                (_, installed) = find(&store, id, Some(other), meant)?;
+                picked = Ok(found);
+                break;
+            }
+        }
+    }
     let version = &installed.version;
-    let permissions = store.permissions(id, version)?;
-    let named = if request.all_declared { permissions.clone() } else { pick(&permissions, request, version)? };
+    let named = picked?;
     let open: Vec<&Permission> = named.iter().filter(|permission| permission.state != decision.state()).collect();
     if decision == Decision::Grant && !open.is_empty() {
         let manifest = manifest_of(&installed)?;
@@ -120,13 +133,13 @@ pub(crate) fn decide(settings: &Settings, ask: &dyn Ask, decision: Decision, req
     let keys: Vec<(PermissionKind, String)> = open.iter().map(|permission| (permission.kind, permission.name.clone())).collect();
     let now = settings.clock.now();
     let reviewed = store.review(id, version, &keys, decision.state(), now)?;
-    if decision != Decision::Grant && request.version.is_none() {
+    if reaches_all {
         // Another version shall not bring back what was taken.
-        let named: Vec<(PermissionKind, String)> = named.iter().map(|permission| (permission.kind, permission.name.clone())).collect();
         for other in package.versions.iter().filter(|other| *other != version) {
             let declared = store.permissions(id, other)?;
-            let keys: Vec<_> =
-                named.iter().filter(|(kind, name)| declared.iter().any(|one| one.kind == *kind && one.name == *name)).cloned().collect();
+            let is_named =
+                |one: &Permission| request.all_declared || named.iter().any(|named| (named.kind, &named.name) == (one.kind, &one.name));
+            let keys: Vec<_> = declared.into_iter().filter(is_named).map(|one| (one.kind, one.name)).collect();
             store.review(id, other, &keys, decision.state(), now)?;
         }
     }
