@@ -337,3 +337,18 @@ fn what_is_taken_away_is_taken_from_what_runs_and_from_every_other_version() {
     assert_eq!((exit, &answer["data"]["version"], &answer["data"]["changed"]), (0, &json!("1.2.0"), &json!(["filesystem.read"])));
     assert_eq!(run(&world, &["deny", "acme.fake", "no.such"]).0, 4);
 }
+
+// H: D-2
+#[test]
+fn what_people_read_of_a_result_is_json_too() {
+    let world = enabled(&manifest(&["ok"]));
+    let input = json!({"echo": ["\u{1b}[31m\u{202e}\u{9b}", {"\u{e0041}": 1}]});
+    for words in [&["--input"][..], &["--plan", "--input"]] {
+        let output = world.output([&["call", WORK], words, &[&input.to_string()]].concat());
+        let text = String::from_utf8(output.stdout).expect("UTF-8");
+        assert!(!text.contains(['\u{1b}', '\u{202e}', '\u{9b}', '\u{e0041}']), "{text:?}");
+        if words.len() == 1 {
+            assert_eq!(serde_json::from_str::<Value>(&text).expect("JSON")["echo"], input["echo"]);
+        }
+    }
+}

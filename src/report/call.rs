@@ -9,7 +9,7 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 
 use super::failure::stderr_lines;
-use super::{Format, OutputError, Progress, Reporter};
+use super::{Format, OutputError, Progress, Reporter, json};
 use crate::base::text::{visible, visible_lines};
 use crate::ops::call::{CallError, CallOutcome, EventSink, OpenTool, Planned};
 use crate::protocol::{LogLine, Progress as ToolProgress};
@@ -140,7 +140,7 @@ fn wire(outcome: &CallOutcome) -> CallWire<'_> {
 
 fn one_line(outcome: &CallOutcome) -> String {
     match &outcome.result {
-        Ok(result) => format!("{}\n", visible(result.get())),
+        Ok(result) => format!("{}\n", on_one_line(result)),
         Err(error) => format!("error {}: {}\n", visible(&error.code), visible(&error.message)),
     }
 }
@@ -162,11 +162,16 @@ pub(super) fn error_lines(error: &CallError) -> String {
 pub(super) fn pretty(result: &RawValue) -> String {
     match serde_json::from_str::<Value>(result.get()) {
         Ok(Value::String(text)) => visible_lines(&text).into_owned(),
-        Ok(value) => serde_json::to_string_pretty(&value)
-            .map_or_else(|_| visible(result.get()).into_owned(), |text| visible_lines(&text).into_owned()),
+        Ok(value) => json::indented(&value),
         // Deeper than serde_json reads: as it came.
-        Err(_) => visible(result.get()).into_owned(),
+        Err(_) => on_one_line(result),
     }
+}
+
+/// Returns a result as it came, as JSON that a terminal may see.
+fn on_one_line(result: &RawValue) -> String {
+    // A line end or a tab is between two tokens, where a space means the same.
+    json::escaped(result.get()).replace(['\n', '\r', '\t'], " ")
 }
 
 #[derive(Serialize)]
@@ -205,7 +210,7 @@ impl Reporter {
 fn planned_text(planned: &Planned) -> String {
     let mut lines = planned.tool.screen();
     match &planned.input {
-        Ok(input) => lines.push(format!("  input:       {}", visible(&input.to_string()))),
+        Ok(input) => lines.push(format!("  input:       {}", json::escaped(&input.to_string()))),
         Err(problems) => {
             lines.push("  the input breaks the tool's input schema:".to_owned());
             lines.extend(problems.iter().map(|problem| format!("    {} {}", visible(&problem.pointer), visible(&problem.message))));

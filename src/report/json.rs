@@ -88,6 +88,18 @@ pub(super) fn line(value: &impl Serialize) -> String {
     String::from_utf8(bytes).expect("serde_json writes UTF-8")
 }
 
+/// Returns `value` as JSON that a person reads.
+pub(super) fn indented(value: &Value) -> String {
+    escaped(&format!("{value:#}"))
+}
+
+/// Returns JSON with every hidden character in its strings written as JSON's own escape.
+pub(super) fn escaped(json: &str) -> String {
+    let mut bytes = Vec::with_capacity(json.len());
+    write_escaped(&mut bytes, json).expect("a Vec takes any bytes");
+    String::from_utf8(bytes).expect("only whole characters are replaced")
+}
+
 /// Compact JSON in which DEL, C1, bidi controls, tags and other characters that can't be seen are `\uXXXX`.
 struct SafeFormatter(CompactFormatter);
 
